@@ -1,0 +1,100 @@
+// Package protocol carries calls over a network, with whatever codec it is
+// given. It knows no workload. Each implementation is a folder below this one,
+// written as an expert in its library would write it, run through protocoltest,
+// and listed in catalog.
+package protocol
+
+import (
+	"context"
+	"net"
+	"strconv"
+
+	"github.com/tare-bench/tare/codec"
+	"github.com/tare-bench/tare/compress"
+	"github.com/tare-bench/tare/rpc"
+	"github.com/tare-bench/tare/setting"
+)
+
+// Spec is what a protocol says of itself.
+type Spec struct {
+	Name     string // as stacks spell it: "rest"
+	Module   string // Go module of the library under test, or "std"
+	About    string // one line for a person
+	Codecs   []string
+	Settings []setting.Setting
+}
+
+// AnyCodec is the Codecs of a protocol that is not wedded to any.
+var AnyCodec = []string{"*"}
+
+// Protocol makes servers and clients. It is safe for concurrent use.
+type Protocol interface {
+	Spec() Spec
+	// Serve answers calls of svc on l with h until ctx ends, then finishes the
+	// calls in flight, closes l and returns nil. A listener that fails is an
+	// error.
+	//
+	// What h returns crosses the wire as an rpc.Error with the same code and
+	// message; h's ctx ends when the caller's deadline passes or the caller
+	// goes away. A message longer than o.MaxMessage, once decompressed, is
+	// refused with RESOURCE_EXHAUSTED, one that cannot be parsed with
+	// INVALID_ARGUMENT, an unknown method with UNIMPLEMENTED (REST: NOT_FOUND).
+	Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h rpc.Handler, o Options) error
+	// Dial readies a client of the server at addr. It need not connect yet.
+	Dial(ctx context.Context, addr string, svc *rpc.Service, o Options) (Conn, error)
+}
+
+// Conn is a client's hold on a server: a handler that stands elsewhere. Handle
+// sends what s.Recv gives and hands each reply to s.Send. It returns nil or an
+// *rpc.Error: the handler's, or one with a Transport fault. The deadline of
+// ctx crosses to the server; the end of ctx ends the call. It is safe for
+// concurrent use.
+type Conn interface {
+	rpc.Handler
+	Close() error
+}
+
+// Options say how to carry calls. Server and client of a stack get equal ones.
+type Options struct {
+	Codec       codec.Codec
+	Compressor  compress.Compressor // nil: messages go uncompressed, and nothing else is offered
+	Settings    setting.Values      // one value for each of Spec().Settings
+	InFlight    int                 // how many calls the client will have in flight, at least 1
+	MaxMessage  int                 // longest message taken, in bytes, either side
+	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// DefaultMaxMessage is roomy enough for a dataframe of 20 MB, and the same for
+// every stack: gRPC's own default of 4 MiB would make answers unequal.
+const DefaultMaxMessage = 64 << 20
+
+// ConnsPool is the value of a "conns" setting that asks for as many connections
+// as there are calls in flight.
+const ConnsPool = "pool"
+
+// ConnsSetting declares "conns": how many connections a client keeps.
+func ConnsSetting(byDefault string) setting.Setting {
+	count := setting.Int("conns", "", 1, 1, 1024)
+	return setting.Setting{
+		Name: count.Name, Default: byDefault,
+		About: "connections that a client keeps; calls in flight share them",
+		Takes: ConnsPool + " (one for each call in flight) or " + count.Takes,
+		Check: func(v string) error {
+			if v == ConnsPool {
+				return nil
+			}
+			return count.Check(v)
+		},
+	}
+}
+
+// Conns gives the number of connections that a "conns" setting asks for.
+func (o Options) Conns() int {
+	if v := o.Settings["conns"]; v != ConnsPool {
+		n, err := strconv.Atoi(v)
+		if err == nil {
+			return n
+		}
+	}
+	return o.InFlight
+}

@@ -1,0 +1,170 @@
+// Package record is the results file: what a run was, and what each trial
+// measured, as JSON Lines. Drivers and servers report in its types, runner
+// appends them, stats reads them. It opens no file and reads no clock.
+//
+// A file is one Header line, then Block, Trial and End lines in the order of
+// events. Values are in base units (seconds, bytes, calls); a reader must skip
+// kinds of line and fields that it does not know.
+package record
+
+import "time"
+
+// Format is the version of the file that this package writes. It grows only
+// when a reader of the older one would misread the newer.
+const Format = 1
+
+// Line is one line of a results file: exactly one field is set.
+type Line struct {
+	Header *Header `json:"header,omitempty"`
+	Block  *Block  `json:"block,omitempty"`
+	Trial  *Trial  `json:"trial,omitempty"`
+	End    *End    `json:"end,omitempty"`
+}
+
+// Header says what the run is.
+type Header struct {
+	Format      int               `json:"format"`
+	Version     string            `json:"version"` // of tare
+	Started     time.Time         `json:"started"`
+	Command     []string          `json:"command"` // the words that make this run again
+	Workload    string            `json:"workload"`
+	Leg         string            `json:"leg"`
+	Path        []string          `json:"path"` // a sentence for each tier: who calls it over what
+	Params      map[string]string `json:"params"`
+	Store       string            `json:"store"`
+	Driver      string            `json:"driver"`             // native or lean
+	InFlight    int               `json:"in_flight"`          // callers of a closed loop, slots of an open one
+	Rate        float64           `json:"rate,omitempty"`     // arrivals per second of an open loop
+	Arrivals    string            `json:"arrivals,omitempty"` // constant or poisson, of an open loop
+	TimeoutS    float64           `json:"timeout_s"`          // deadline of a call
+	Seed        uint64            `json:"seed"`
+	SliceS      float64           `json:"slice_s,omitempty"` // a trial's length, where time ends it
+	Calls       int               `json:"calls,omitempty"`   // the work of each scenario, where work ends it
+	Blocks      int               `json:"blocks"`            // as planned
+	Rounds      int               `json:"rounds"`            // of a block, as planned
+	Precision   float64           `json:"precision,omitempty"`
+	Margin      float64           `json:"margin"`
+	Baseline    string            `json:"baseline"` // a scenario's name
+	Scenarios   []Scenario        `json:"scenarios"`
+	LeftOut     []Omission        `json:"left_out,omitempty"`
+	Environment map[string]string `json:"environment"`
+	Libraries   map[string]string `json:"libraries"` // module path to version, of what is under test
+}
+
+// Scenario is one contender. Its index in Header.Scenarios is its number.
+type Scenario struct {
+	Name    string            `json:"name"`    // the stack, with "#2" where it comes twice
+	Stack   string            `json:"stack"`   // as users spell it
+	Factors map[string]string `json:"factors"` // axis to level: "protocol", "codec", "compressor", and each setting
+}
+
+// Omission is a cell of the experiment that is not run.
+type Omission struct {
+	Stack  string `json:"stack"`
+	Reason string `json:"reason"`
+}
+
+// Block begins a run of rounds on processes that were started for it.
+type Block struct {
+	Index   int         `json:"index"`
+	Warmups []Warmup    `json:"warmups"` // by scenario
+	Peers   [][]Process `json:"peers"`   // by scenario: the driver, then each tier
+}
+
+// Warmup is what was done before the first trial and enters no result.
+type Warmup struct {
+	Calls   int     `json:"calls"`
+	Seconds float64 `json:"seconds"`
+	Level   bool    `json:"level"` // whether the rate had levelled off when time was up
+}
+
+// Process is one peer of a scenario.
+type Process struct {
+	Role    string `json:"role"` // "driver", or the tier's name
+	PID     int    `json:"pid"`
+	Runtime string `json:"runtime"`
+	Addr    string `json:"addr,omitempty"`
+}
+
+// Trial is one scenario loaded for one slice.
+type Trial struct {
+	Block    int     `json:"block"`
+	Round    int     `json:"round"`    // counted through the whole run
+	Position int     `json:"position"` // within the round, from 0
+	Scenario int     `json:"scenario"`
+	Seed     uint64  `json:"seed"`
+	AtS      float64 `json:"at_s"` // since Header.Started
+	Load     *Load   `json:"load,omitempty"`
+	// CPU and memory of each process over the trial, in Block.Peers' order.
+	Processes []Usage `json:"processes,omitempty"`
+	// Wire counts the leg that the stack varies, over the trial, at the
+	// caller's socket and again at the server's.
+	Wire    Wire `json:"wire"`
+	WireFar Wire `json:"wire_far"`
+	// Failed says why the trial gave no Load; it is left out, and counted.
+	Failed string `json:"failed,omitempty"`
+}
+
+// Load is what a driver observed in one trial.
+//
+// Every call begun is counted in Calls and, if it failed, in Errors by its
+// class. The first tenth of a trial fills the pipeline: WindowCalls and WindowS
+// leave it out, and so do both histograms. Failed calls enter no histogram.
+type Load struct {
+	Calls       int            `json:"calls"`
+	OK          int            `json:"ok"`
+	NotStarted  int            `json:"not_started"` // due, and still waiting for a slot at the end
+	Errors      map[string]int `json:"errors,omitempty"`
+	FirstError  string         `json:"first_error,omitempty"`
+	Seconds     float64        `json:"seconds"`            // first start to last end
+	WindowS     float64        `json:"window_s"`           // the part that counts for throughput
+	WindowCalls int            `json:"window_calls"`       // right answers that came within it
+	BusyS       float64        `json:"busy_s"`             // sum of the latencies of the window's calls, from their start
+	Latency     Histogram      `json:"latency"`            // from the intended start
+	Lateness    *Histogram     `json:"lateness,omitempty"` // of the generator itself, in an open loop
+	// Unprepared counts calls that had to be made up on the clock, because more
+	// were made than had been prepared.
+	Unprepared int `json:"unprepared,omitempty"`
+}
+
+// Usage is what a process has used: since it began, or over a trial.
+type Usage struct {
+	CPUUserS   float64 `json:"cpu_user_s"`
+	CPUSystemS float64 `json:"cpu_system_s"`
+	PeakRSS    int64   `json:"peak_rss_bytes"` // since it began, always
+	Accepted   Wire    `json:"accepted"`       // at its listener
+	Dialed     Wire    `json:"dialed"`         // at its dialer
+}
+
+// Wire counts what crossed sockets, as the application's reads and writes see
+// it: without the headers of TCP and IP. Sent is what went toward the server,
+// whichever side counted it.
+type Wire struct {
+	Conns    int64 `json:"conns"` // opened
+	Sent     int64 `json:"sent_bytes"`
+	Received int64 `json:"received_bytes"`
+}
+
+// End says how the run ended. A file without it was cut short.
+type End struct {
+	Reason string  `json:"reason"` // "complete", "precise", "interrupted" or "failed"
+	Error  string  `json:"error,omitempty"`
+	AtS    float64 `json:"at_s"`
+}
+
+// Sub gives what was used between an earlier reading and u.
+func (u Usage) Sub(earlier Usage) Usage {
+	u.CPUUserS -= earlier.CPUUserS
+	u.CPUSystemS -= earlier.CPUSystemS
+	u.Accepted = u.Accepted.Sub(earlier.Accepted)
+	u.Dialed = u.Dialed.Sub(earlier.Dialed)
+	return u
+}
+
+// CPU is the processor time of the process, user and system.
+func (u Usage) CPU() float64 { return u.CPUUserS + u.CPUSystemS }
+
+// Sub gives what crossed between an earlier reading and w.
+func (w Wire) Sub(earlier Wire) Wire {
+	return Wire{w.Conns - earlier.Conns, w.Sent - earlier.Sent, w.Received - earlier.Received}
+}

@@ -1,0 +1,99 @@
+// Package workload says what a workload is: services, an answer to their calls,
+// a seeded sequence of calls to make, and a check of the replies. It knows no
+// protocol and no codec. Each implementation is a folder below this one, run
+// through workloadtest, and listed in catalog.
+package workload
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/tare-bench/tare/rpc"
+	"github.com/tare-bench/tare/setting"
+	"github.com/tare-bench/tare/store"
+)
+
+// Spec is what a workload says of itself.
+type Spec struct {
+	Name   string
+	About  string // one line for a person
+	Legs   []Leg  // the first is loaded by default
+	Params []setting.Setting
+	Stacks []string      // compared by default
+	Slice  time.Duration // a trial's length in a closed loop that suits its calls
+}
+
+// Leg is one way to load the workload: the tiers that a call passes, in order
+// from the driver. Exactly one of them is Varied.
+type Leg struct {
+	Name  string
+	About string
+	Tiers []Tier
+}
+
+// Tier is one service of a leg, in a process of its own.
+type Tier struct {
+	Name    string
+	Service *rpc.Service
+	// Stack is spelled as users spell stacks, and carries the calls *to* this
+	// tier; Varied for the stack under comparison.
+	Stack string
+}
+
+// Varied is the Stack of the tier whose calls the compared stacks carry.
+const Varied = "varied"
+
+// Workload is safe for concurrent use.
+type Workload interface {
+	Spec() Spec
+	// Handler answers one tier's service until ctx ends.
+	Handler(ctx context.Context, env Env) (rpc.Handler, error)
+	// Calls gives the calls that a leg's driver makes, without end. Equal
+	// arguments give equal calls; different seeds give calls that collide in no
+	// identifier. Every call is answered without error by a right server.
+	Calls(leg string, params setting.Values, seed uint64) iter.Seq[Call]
+	// Probes gives a few calls that are made one after the other, before any
+	// timing, so that stacks' replies can be compared: among them calls that
+	// must fail.
+	Probes(leg string, params setting.Values) []Call
+}
+
+// Env is what a tier's handler stands on.
+type Env struct {
+	Tier   string
+	Params setting.Values
+	Store  store.Store
+	Next   rpc.Handler // the next tier of the leg; nil at the last
+}
+
+// Call is one call to make, and what is right for it.
+type Call struct {
+	Method  *rpc.Method
+	In      []any    // plain values; one, unless the caller streams
+	Want    rpc.Code // rpc.OK, or the code of the failure that is right
+	Replies int      // how many replies are right where Want is rpc.OK
+	// Check says what is wrong with reply i of the call, counted from 0; its
+	// error wraps rpc.ErrWrongAnswer. It is called as each reply comes.
+	Check func(i int, out any) error
+}
+
+// Leg finds a leg by name.
+func (s Spec) Leg(name string) (Leg, bool) {
+	for _, l := range s.Legs {
+		if l.Name == name {
+			return l, true
+		}
+	}
+	return Leg{}, false
+}
+
+// VariedTier is the index in Tiers of the one that is Varied.
+func (l Leg) VariedTier() int {
+	for i, t := range l.Tiers {
+		if t.Stack == Varied {
+			return i
+		}
+	}
+	panic("workload: leg " + l.Name + " varies no tier")
+}
