@@ -1,0 +1,154 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Run is a results file, read.
+type Run struct {
+	Header Header
+	Blocks []Block
+	Trials []Trial // in the order in which they ended
+	End    *End    // nil where the run was cut short
+	Cut    bool    // the last line was incomplete, and left out
+}
+
+// longestLine bounds what a damaged file can make Read hold: a Trial line takes
+// some 10 kB, a Header line somewhat more.
+const longestLine = 16 << 20
+
+// ErrNotResults is wrapped by Read's error for a file that is no results file.
+var ErrNotResults = errors.New("not a results file of tare")
+
+// Write writes one line, in one call of w.Write, so that a crash leaves at most
+// the last line incomplete.
+func Write(w io.Writer, l Line) error {
+	set := 0
+	for _, isSet := range []bool{l.Header != nil, l.Block != nil, l.Trial != nil, l.End != nil} {
+		if isSet {
+			set++
+		}
+	}
+	if set != 1 {
+		return fmt.Errorf("write results: a line holds one thing, this one holds %d", set)
+	}
+	text, err := json.Marshal(l)
+	if err != nil {
+		return fmt.Errorf("write results: %w", err)
+	}
+	if _, err := w.Write(append(text, '\n')); err != nil {
+		return fmt.Errorf("write results: %w", err)
+	}
+	return nil
+}
+
+// Read reads a whole results file. It skips kinds of line that it does not
+// know, and leaves out a last line that a crash cut short. Any other line that
+// is broken, or speaks of a scenario that the header does not name, is an error
+// with the number of the line. The error wraps ErrNotResults where the file
+// does not begin with a header.
+func Read(r io.Reader) (*Run, error) {
+	var run Run
+	lines := bufio.NewReaderSize(r, 64<<10)
+	for number := 1; ; number++ {
+		text, whole, err := nextLine(lines)
+		if err != nil {
+			return nil, fmt.Errorf("read results: line %d: %w", number, err)
+		}
+		if len(text) == 0 && !whole {
+			break
+		}
+		if len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		err = run.add(text)
+		switch {
+		case err == nil:
+		case run.Header.Format == 0:
+			return nil, fmt.Errorf("read results: line %d: %w", number, err)
+		case !whole:
+			run.Cut = true
+		default:
+			return nil, fmt.Errorf("read results: line %d: %w", number, err)
+		}
+	}
+	if run.Header.Format == 0 {
+		return nil, fmt.Errorf("read results: %w: it is empty", ErrNotResults)
+	}
+	return &run, nil
+}
+
+// nextLine gives the next line without its end, and whether it had one.
+func nextLine(r *bufio.Reader) (text []byte, whole bool, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(text)+len(part) > longestLine {
+			return nil, false, fmt.Errorf("longer than %d MiB", longestLine>>20)
+		}
+		text = append(text, part...)
+		switch {
+		case err == nil:
+			return text[:len(text)-1], true, nil
+		case errors.Is(err, io.EOF):
+			return text, false, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, false, err
+		}
+	}
+}
+
+// add takes one line in.
+func (r *Run) add(text []byte) error {
+	var l Line
+	err := json.Unmarshal(text, &l)
+	if r.Header.Format == 0 {
+		return r.begin(text, l, err)
+	}
+	switch {
+	case err != nil:
+		return err
+	case l.Header != nil:
+		return errors.New("a second header")
+	case l.Block != nil:
+		r.Blocks = append(r.Blocks, *l.Block)
+	case l.Trial != nil:
+		if n := l.Trial.Scenario; n < 0 || n >= len(r.Header.Scenarios) {
+			return fmt.Errorf("no scenario %d; there are %d", n, len(r.Header.Scenarios))
+		}
+		r.Trials = append(r.Trials, *l.Trial)
+	case l.End != nil:
+		r.End = l.End
+	}
+	return nil
+}
+
+// begin takes the first line in. Its format is read by itself first: the rest
+// of a newer header may have changed its shape.
+func (r *Run) begin(text []byte, l Line, broken error) error {
+	var first struct {
+		Header struct {
+			Format int `json:"format"`
+		} `json:"header"`
+	}
+	if err := json.Unmarshal(text, &first); err != nil || first.Header.Format < 1 {
+		return fmt.Errorf("%w: it does not begin with a header", ErrNotResults)
+	}
+	if f := first.Header.Format; f > Format {
+		return fmt.Errorf("format %d was written by a newer tare; this one reads up to %d", f, Format)
+	}
+	if broken != nil {
+		return broken
+	}
+	named := slices.ContainsFunc(l.Header.Scenarios, func(s Scenario) bool { return s.Name == l.Header.Baseline })
+	if !named {
+		return fmt.Errorf("baseline %q is no scenario of the run", l.Header.Baseline)
+	}
+	r.Header = *l.Header
+	return nil
+}
