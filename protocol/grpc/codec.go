@@ -1,0 +1,86 @@
+package grpc
+
+import (
+	"fmt"
+
+	"google.golang.org/grpc/mem"
+
+	"github.com/tare-bench/tare/codec"
+)
+
+// slot is what grpc-go hands to its codec: one message, and what turns it into
+// bytes. Slots are fields of what holds a call, so that they cost no allocation
+// of their own.
+type slot struct {
+	binding codec.Binding
+	native  any
+	// err is why the message could not be parsed. It is kept here because
+	// grpc-go answers INTERNAL as soon as a codec returns an error.
+	err error
+}
+
+// take empties the slot of a received message.
+func (s *slot) take() (plain any, err error) {
+	native, err := s.native, s.err
+	s.native, s.err = nil, nil
+	if err != nil {
+		return nil, err
+	}
+	return s.binding.Plain(native), nil
+}
+
+// wire is an encoding.CodecV2 for slots; its value is the content subtype.
+type wire string
+
+// Name is "" for gRPC's default codec.
+func (w wire) Name() string { return string(w) }
+
+// Marshal encodes into a buffer of grpc-go's pool where the size is known
+// beforehand, as grpc-go's codec for protobuf does: without it a large message
+// costs a fresh buffer for every call.
+func (w wire) Marshal(v any) (mem.BufferSlice, error) {
+	s, ok := v.(*slot)
+	if !ok {
+		return nil, fmt.Errorf("encode %T: not a slot", v)
+	}
+	sizer, ok := s.binding.(codec.Sizer)
+	if !ok {
+		encoded, err := s.binding.Append(nil, s.native)
+		if err != nil {
+			return nil, err
+		}
+		return mem.BufferSlice{mem.SliceBuffer(encoded)}, nil
+	}
+	size := sizer.Size(s.native)
+	if mem.IsBelowBufferPoolingThreshold(size) {
+		encoded, err := s.binding.Append(make([]byte, 0, size), s.native)
+		if err != nil {
+			return nil, err
+		}
+		return mem.BufferSlice{mem.SliceBuffer(encoded)}, nil
+	}
+	pool := mem.DefaultBufferPool()
+	buffer := pool.Get(size)
+	encoded, err := s.binding.Append((*buffer)[:0], s.native)
+	if err == nil && len(encoded) != size {
+		err = fmt.Errorf("encode %T: size was to be %d and is %d", s.native, size, len(encoded))
+	}
+	if err != nil {
+		pool.Put(buffer)
+		return nil, err
+	}
+	return mem.BufferSlice{mem.NewBuffer(buffer, pool)}, nil
+}
+
+// Unmarshal parses from a buffer that goes back to the pool: a binding keeps
+// no reference to it.
+func (w wire) Unmarshal(src mem.BufferSlice, v any) error {
+	s, ok := v.(*slot)
+	if !ok {
+		return fmt.Errorf("decode into %T: not a slot", v)
+	}
+	buffer := src.MaterializeToBuffer(mem.DefaultBufferPool())
+	defer buffer.Free()
+	s.native, s.err = s.binding.Parse(buffer.ReadOnlyData())
+	return nil
+}

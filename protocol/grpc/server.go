@@ -1,0 +1,157 @@
+package grpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+
+	"google.golang.org/grpc"
+
+	"github.com/tare-bench/tare/protocol"
+	"github.com/tare-bench/tare/rpc"
+)
+
+// Serve answers calls of svc.
+func (Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h rpc.Handler, o protocol.Options) error {
+	desc, err := describe(svc, o)
+	if err != nil {
+		return err
+	}
+	server := grpc.NewServer(serverOptions(o)...)
+	server.RegisterService(desc, h)
+	// Serve returns only when GracefulStop has.
+	unhook := context.AfterFunc(ctx, server.GracefulStop)
+	err = server.Serve(l)
+	if unhook() {
+		server.Stop()
+	}
+	if err != nil && !errors.Is(err, grpc.ErrServerStopped) {
+		return fmt.Errorf("serve gRPC: %w", err)
+	}
+	return nil
+}
+
+func serverOptions(o protocol.Options) []grpc.ServerOption {
+	options := []grpc.ServerOption{
+		grpc.ForceServerCodecV2(wire(contentSubtype(o.Codec))),
+		grpc.MaxRecvMsgSize(o.MaxMessage),
+	}
+	if o.Compressor != nil {
+		options = append(options,
+			grpc.RPCCompressor(newCompressor(o.Compressor)),                   //nolint:staticcheck // see compressor
+			grpc.RPCDecompressor(newDecompressor(o.Compressor, o.MaxMessage))) //nolint:staticcheck // see compressor
+	}
+	return options
+}
+
+// describe gives what protoc-gen-go-grpc would have generated for svc.
+func describe(svc *rpc.Service, o protocol.Options) (*grpc.ServiceDesc, error) {
+	desc := &grpc.ServiceDesc{ServiceName: svc.Name, HandlerType: (*rpc.Handler)(nil)}
+	for _, declared := range svc.Methods {
+		m, err := bindMethod(declared, o.Codec)
+		if err != nil {
+			return nil, err
+		}
+		if m.Kind == rpc.Unary {
+			desc.Methods = append(desc.Methods, grpc.MethodDesc{MethodName: m.Name, Handler: m.answerOne})
+			continue
+		}
+		stream := *m.desc
+		stream.Handler = m.answerStream
+		desc.Streams = append(desc.Streams, stream)
+	}
+	return desc, nil
+}
+
+// answerOne is a unary method's handler in grpc-go's form.
+func (m *method) answerOne(h any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+	c := &unaryCall{method: m, message: slot{binding: m.in}}
+	if err := decode(&c.message); err != nil {
+		return nil, err
+	}
+	if c.message.err != nil {
+		return nil, statusOf(unparsable(c.message.err))
+	}
+	if err := h.(rpc.Handler).Handle(ctx, m.Method, c); err != nil {
+		return nil, statusOf(err)
+	}
+	if c.replies != 1 {
+		return nil, statusOf(rpc.Errorf(rpc.Internal, "%s gave %d replies to a unary call", m.path, c.replies))
+	}
+	return &c.message, nil
+}
+
+// answerStream is any other method's handler in grpc-go's form.
+func (m *method) answerStream(h any, stream grpc.ServerStream) error {
+	c := &streamCall{method: m, stream: stream, in: slot{binding: m.in}, out: slot{binding: m.out}}
+	if err := h.(rpc.Handler).Handle(stream.Context(), m.Method, c); err != nil {
+		return statusOf(err)
+	}
+	return nil
+}
+
+func unparsable(err error) error {
+	return rpc.Errorf(rpc.InvalidArgument, "parse request: %v", err)
+}
+
+// unaryCall is a unary call as its handler holds it: the one allocation that
+// the adapter adds to what generated code allocates. Its slot holds first the
+// request and then the reply.
+type unaryCall struct {
+	method  *method
+	message slot
+	taken   bool
+	replies int
+}
+
+func (c *unaryCall) Recv() (any, error) {
+	if c.taken {
+		return nil, io.EOF
+	}
+	c.taken = true
+	return c.message.take()
+}
+
+func (c *unaryCall) Send(plain any) error {
+	c.taken = true
+	c.message = slot{binding: c.method.out, native: c.method.out.Native(plain)}
+	c.replies++
+	return nil
+}
+
+// streamCall is a call of the other kinds as its handler holds it.
+type streamCall struct {
+	method  *method
+	stream  grpc.ServerStream
+	in, out slot // one each, since Recv may run beside Send
+	taken   bool
+}
+
+func (c *streamCall) Recv() (any, error) {
+	if c.taken {
+		return nil, io.EOF
+	}
+	err := c.stream.RecvMsg(&c.in)
+	if errors.Is(err, io.EOF) {
+		return nil, io.EOF
+	}
+	if err != nil {
+		return nil, answerOf(err)
+	}
+	c.taken = !c.method.Kind.StreamsIn()
+	plain, err := c.in.take()
+	if err != nil {
+		return nil, unparsable(err)
+	}
+	return plain, nil
+}
+
+func (c *streamCall) Send(plain any) error {
+	c.out.native = c.out.binding.Native(plain)
+	if err := c.stream.SendMsg(&c.out); err != nil {
+		return answerOf(err)
+	}
+	return nil
+}
