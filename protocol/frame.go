@@ -10,7 +10,7 @@ type Framer interface {
 	// Carriage says how a client of these options connects; an error says why
 	// the lean driver cannot stand for it.
 	Carriage(o Options) (Carriage, error)
-	// Frame prepares one unary call.
+	// Frame prepares one unary call, with o.Timeout to be answered in.
 	Frame(m *rpc.Method, in any, o Options) (Frame, error)
 }
 

@@ -8,6 +8,7 @@ import (
 	"context"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/tare-bench/tare/codec"
 	"github.com/tare-bench/tare/compress"
@@ -22,6 +23,18 @@ type Spec struct {
 	About    string // one line for a person
 	Codecs   []string
 	Settings []setting.Setting
+	// Carries says why the protocol cannot carry methods of a kind under these
+	// settings, which the plan prints and Handle answers with UNIMPLEMENTED. A
+	// nil Carries, or a nil error, says that it can.
+	Carries func(rpc.Kind, setting.Values) error
+}
+
+// CanCarry is what Carries says, nil where the protocol carries every kind.
+func (s Spec) CanCarry(k rpc.Kind, v setting.Values) error {
+	if s.Carries == nil {
+		return nil
+	}
+	return s.Carries(k, v)
 }
 
 // AnyCodec is the Codecs of a protocol that is not wedded to any.
@@ -61,6 +74,7 @@ type Options struct {
 	Settings    setting.Values      // one value for each of Spec().Settings
 	InFlight    int                 // how many calls the client will have in flight, at least 1
 	MaxMessage  int                 // longest message taken, in bytes, either side
+	Timeout     time.Duration       // that a prepared Frame gives its call, above 0; a Conn's calls take their ctx's
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 

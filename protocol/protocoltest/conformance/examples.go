@@ -1,0 +1,80 @@
+package conformance
+
+import (
+	"math"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// Example is one item worth sending.
+type Example struct {
+	Name string
+	Item *Item
+	// NotJSON says that the item holds a number that RFC 8259 has no form for,
+	// so that a codec may refuse it; it may not change it.
+	NotJSON bool
+}
+
+// Examples gives the items that codecs and protocols get wrong.
+func Examples() []Example {
+	return []Example{
+		{Name: "absent", Item: nil},
+		{Name: "empty", Item: &Item{}},
+		{Name: "ordinary", Item: Ordinary()},
+		{Name: "greatest int64", Item: &Item{Number: math.MaxInt64}},
+		{Name: "least int64", Item: &Item{Number: math.MinInt64}},
+		{Name: "int64 just beyond a double", Item: &Item{Number: 1<<53 + 1}},
+		{Name: "negative zero", Item: &Item{Ratio: math.Copysign(0, -1)}},
+		{Name: "least double", Item: &Item{Ratio: math.SmallestNonzeroFloat64}},
+		{Name: "greatest double", Item: &Item{Ratio: math.MaxFloat64}},
+		{Name: "double of 17 digits", Item: &Item{Ratio: 0.1 + 0.2}},
+		{Name: "not a number", Item: &Item{Ratio: math.NaN()}, NotJSON: true},
+		{Name: "infinity", Item: &Item{Ratio: math.Inf(1)}, NotJSON: true},
+		{Name: "negative infinity", Item: &Item{Ratio: math.Inf(-1)}, NotJSON: true},
+		{Name: "unicode", Item: &Item{Text: "Zoë 日本語 🜚 \u2028 e\u0301 \U0010FFFF"}},
+		{Name: "escapes", Item: &Item{Text: "\x00\t\r\n\"\\/<>&%00\x7f"}},
+		{Name: "text like another type", Item: &Item{Text: "null", Tags: []string{"", "007", "true"}}},
+		{Name: "every byte", Item: &Item{Blob: everyByte()}},
+		{Name: "unknown enum", Item: &Item{Mood: 77}},
+		{Name: "negative enum", Item: &Item{Mood: -1}},
+		{Name: "optional zero", Item: &Item{Maybe: new(int32)}},
+		{Name: "child empty", Item: &Item{Child: &Item{}}},
+		{Name: "child of child", Item: &Item{Child: &Item{Text: "a", Child: &Item{Text: "b"}}}},
+		{Name: "map", Item: &Item{Counts: map[string]Int64{"": 0, "a": 1, "ä.b$": math.MinInt64, "null": math.MaxInt64}}},
+		{Name: "long", Item: &Item{Text: strings.Repeat("long ", 20_000), Blob: make([]byte, 100_000)}},
+	}
+}
+
+// Ordinary gives an item with every field set, none of them extreme.
+func Ordinary() *Item {
+	maybe := int32(-7)
+	return &Item{
+		Text:   "two dozen oranges",
+		Number: 1234567,
+		Ratio:  2.5,
+		Blob:   []byte("raw bytes"),
+		Mood:   2,
+		Tags:   []string{"citrus", "fresh"},
+		Child:  &Item{Text: "one orange", Mood: 1},
+		Maybe:  &maybe,
+		Counts: map[string]Int64{"boxes": 2, "pieces": 24},
+	}
+}
+
+func everyByte() []byte {
+	b := make([]byte, 256)
+	for i := range b {
+		b[i] = byte(i)
+	}
+	return b
+}
+
+// Diff says how got differs from want, "" where it does not. An empty list,
+// map or blob equals an absent one, as in protobuf; negative zero is not zero.
+func Diff(want, got any) string {
+	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b float64) bool {
+		return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
+	}))
+}

@@ -1,0 +1,119 @@
+package protocoltest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/tare-bench/tare/codec"
+	"github.com/tare-bench/tare/protocol/protocoltest/conformance"
+	"github.com/tare-bench/tare/rpc"
+)
+
+var failureChecks = []check{
+	{"every code crosses with its message", unary, codes},
+	{"an error that is not an rpc.Error is UNKNOWN with its text", unary, foreign},
+	{"a handler that gives no reply to a unary call is INTERNAL", unary, noReply},
+	{"a request that cannot be parsed is INVALID_ARGUMENT", unary, garbage},
+	{"a streamed request that cannot be parsed is INVALID_ARGUMENT", clientStream, garbageStream},
+	{"a reply that cannot be parsed is an error", unary, garbageReply},
+	{"an unknown method is UNIMPLEMENTED or NOT_FOUND", unary, unknownMethod},
+}
+
+// failTexts are messages that headers, trailers and JSON get wrong.
+var failTexts = []string{
+	"",
+	"account 7 has no money",
+	"Zoë hat kein Geld: 日本語 🜚 \u2028",
+	"100% of %20 and %zz, 5 %",
+	"\"quoted\" \\ and\r\nover\tlines\x00\x7f",
+	" space at both ends ",
+}
+
+func codes(t *testing.T, s *suite) {
+	_, c := s.start(t, conformance.Handler{})
+	for code := rpc.Canceled; code <= rpc.Unauthenticated; code++ {
+		for _, text := range failTexts {
+			in := &conformance.EchoRequest{FailCode: int32(code), FailMessage: text}
+			out, err := call(patient(t), c, conformance.Echo, in)
+			if e := wantAnswer(t, err, code); e.Message != text {
+				t.Errorf("%s: message is %q, want %q", code, e.Message, text)
+			}
+			wantReplies(t, out)
+		}
+	}
+}
+
+func foreign(t *testing.T, s *suite) {
+	_, c := s.start(t, rpc.HandlerFunc(func(context.Context, *rpc.Method, rpc.Stream) error {
+		return errors.New("disk is full")
+	}))
+	_, err := call(patient(t), c, conformance.Echo, &conformance.EchoRequest{})
+	if e := wantAnswer(t, err, rpc.Unknown); e.Message != "disk is full" {
+		t.Errorf("message is %q", e.Message)
+	}
+}
+
+func noReply(t *testing.T, s *suite) {
+	_, c := s.start(t, rpc.HandlerFunc(func(context.Context, *rpc.Method, rpc.Stream) error { return nil }))
+	_, err := call(patient(t), c, conformance.Echo, &conformance.EchoRequest{})
+	wantAnswer(t, err, rpc.Internal)
+}
+
+func garbage(t *testing.T, s *suite) {
+	srv, good := s.start(t, conformance.Handler{})
+	o := s.options()
+	o.Codec = garbled{o.Codec}
+	bad := s.dialWith(t, srv.addr(), o)
+	_, err := call(patient(t), bad, conformance.Echo, &conformance.EchoRequest{})
+	wantAnswer(t, err, rpc.InvalidArgument)
+	wantEcho(t, good, conformance.Ordinary())
+}
+
+func garbageStream(t *testing.T, s *suite) {
+	srv := s.serve(t, conformance.Handler{})
+	o := s.options()
+	o.Codec = garbled{o.Codec}
+	bad := s.dialWith(t, srv.addr(), o)
+	_, err := call(patient(t), bad, conformance.Collect, &conformance.CollectRequest{})
+	wantAnswer(t, err, rpc.InvalidArgument)
+}
+
+func garbageReply(t *testing.T, s *suite) {
+	o := s.options()
+	o.Codec = garbled{o.Codec}
+	srv := s.serveWith(t, conformance.Handler{}, conformance.Service, o)
+	c := s.dial(t, srv.addr())
+	out, err := call(patient(t), c, conformance.Echo, &conformance.EchoRequest{Item: conformance.Ordinary()})
+	if err == nil {
+		t.Errorf("no error, but %v", out)
+	}
+}
+
+func unknownMethod(t *testing.T, s *suite) {
+	fewer := &rpc.Service{Name: conformance.Service.Name, Methods: []*rpc.Method{conformance.Expand}}
+	srv := s.serveWith(t, conformance.Handler{}, fewer, s.options())
+	c := s.dial(t, srv.addr())
+	_, err := call(patient(t), c, conformance.Echo, &conformance.EchoRequest{})
+	code := rpc.Unimplemented
+	if rpc.ErrorOf(err) != nil && rpc.ErrorOf(err).Code == rpc.NotFound {
+		code = rpc.NotFound
+	}
+	wantAnswer(t, err, code)
+}
+
+// garbled is a codec whose bytes are no message of any codec's.
+type garbled struct{ codec.Codec }
+
+func (g garbled) Bind(t *rpc.Type) (codec.Binding, error) {
+	b, err := g.Codec.Bind(t)
+	return garbledBinding{b}, err
+}
+
+type garbledBinding struct{ codec.Binding }
+
+func (garbledBinding) Append(dst []byte, _ any) ([]byte, error) {
+	// Neither JSON nor protobuf: a field number beyond any varint.
+	const noise = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
+	return append(dst, noise...), nil
+}

@@ -1,0 +1,97 @@
+package protocoltest
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tare-bench/tare/protocol/protocoltest/conformance"
+	"github.com/tare-bench/tare/rpc"
+)
+
+var wireChecks = []check{
+	{"a client opens as many connections as its settings say", unary, connections},
+	{"messages are compressed if the stack says so, and not otherwise", unary, compressed},
+}
+
+// connections makes 200 calls, 16 in flight. The first are held until as many
+// are in flight as connections are asked for, so that each must be opened.
+func connections(t *testing.T, s *suite) {
+	const calls = 200
+	want := calls
+	if !s.stack.ConnPerCall {
+		if _, ok := s.settings["conns"]; !ok {
+			t.Skip("the protocol does not declare conns")
+		}
+		want = s.options().Conns()
+	}
+	gate := newGate(min(want, inFlight))
+	srv, c := s.start(t, rpc.HandlerFunc(func(ctx context.Context, m *rpc.Method, st rpc.Stream) error {
+		if err := gate.pass(ctx); err != nil {
+			return err
+		}
+		return conformance.Handler{}.Handle(ctx, m, st)
+	}))
+	ctx := patient(t)
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for range inFlight {
+		wg.Go(func() {
+			for next.Add(1) <= calls {
+				if _, err := call(ctx, c, conformance.Echo, &conformance.EchoRequest{Item: conformance.Ordinary()}); err != nil {
+					t.Errorf("call: %v", err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := srv.accepted.Load(); got != int64(want) {
+		t.Errorf("%d connections for %d calls, want %d", got, calls, want)
+	}
+}
+
+// gate holds those who come until so many have, then lets all pass.
+type gate struct {
+	missing atomic.Int64
+	open    chan struct{}
+}
+
+func newGate(n int) *gate {
+	g := &gate{open: make(chan struct{})}
+	g.missing.Store(int64(n))
+	return g
+}
+
+func (g *gate) pass(ctx context.Context) error {
+	if g.missing.Add(-1) == 0 {
+		close(g.open)
+	}
+	select {
+	case <-g.open:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func compressed(t *testing.T, s *suite) {
+	const size = 200_000
+	srv, c := s.start(t, conformance.Handler{})
+	wantEcho(t, c, &conformance.Item{Text: strings.Repeat("abcdefgh", size/8)})
+	for _, leg := range []struct {
+		name  string
+		bytes int64
+	}{
+		{"request", srv.read.Load()}, {"reply", srv.written.Load()},
+	} {
+		switch {
+		case s.stack.Compressor == nil && leg.bytes < size:
+			t.Errorf("the %s took %d bytes for a text of %d, and no compression was asked for", leg.name, leg.bytes, size)
+		case s.stack.Compressor != nil && leg.bytes > size/4:
+			t.Errorf("the %s took %d bytes for a text of %d that compresses well", leg.name, leg.bytes, size)
+		}
+	}
+}
