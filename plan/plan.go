@@ -4,33 +4,59 @@
 package plan
 
 import (
+	"errors"
 	"time"
 
 	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/workload"
 )
 
-// Request is what a person asks for. Flags and a file give the same Request.
+// The words for a driver and for an open loop's arrivals; the first of each is
+// the default.
+const (
+	Native   = "native"   // the stack's own client library
+	Lean     = "lean"     // prepared bytes, at the least cost
+	Poisson  = "poisson"  // as independent users arrive
+	Constant = "constant" // evenly spaced
+)
+
+// What New takes where a Request leaves a field at its zero value.
+const (
+	DefaultInFlight = 16
+	DefaultSlots    = 128 // in flight, in an open loop
+	DefaultFor      = time.Minute
+	DefaultBound    = 10 * time.Minute // For, where Precision ends the run
+	DefaultBlocks   = 6
+	DefaultTimeout  = 10 * time.Second
+	DefaultMargin   = 0.02
+)
+
+// Request is what a person asks for. Flags and a file give the same Request. A
+// field at its zero value was not given.
 type Request struct {
 	Workload  string
-	Leg       string            // "" for the workload's first
+	Leg       string            // the workload's first, if not given
 	Params    map[string]string // those that were given
 	Store     string            // address of the store
-	Stacks    []string          // none for the workload's own choice
-	Baseline  string            // "" for DefaultBaseline where it runs, else the first stack
-	Driver    string            // native or lean
+	Stacks    []string          // the workload's own choice, if none is given
+	Baseline  string            // DefaultBaseline where it runs, else the first stack
+	Driver    string            // Native or Lean
 	InFlight  int
-	Rate      float64       // above 0 for an open loop
-	Arrivals  string        // constant or poisson
-	Calls     int           // above 0 for exact work for each scenario
-	For       time.Duration // time under load of all scenarios together, where Calls is 0
-	Precision float64       // above 0 to stop once every headline interval is ± this share
-	Slice     time.Duration // above 0 to set a trial's length
+	Rate      float64       // arrivals per second of an open loop
+	Arrivals  string        // Poisson or Constant, of an open loop
+	Calls     int           // exact work for each scenario
+	For       time.Duration // time under load of all scenarios together; not with Calls
+	Precision float64       // stop once every headline interval is ± this share; not with Calls
+	Slice     time.Duration // a trial's length; not with Calls
 	Blocks    int
 	Timeout   time.Duration
 	Seed      uint64
 	Margin    float64
 }
+
+// ErrLeftOut is wrapped by Facts' errors for a stack that is rightly spelled
+// and cannot be had: fmt.Errorf("%w: REASON", plan.ErrLeftOut).
+var ErrLeftOut = errors.New("left out")
 
 // Facts is what a plan needs to know of the catalogue.
 type Facts interface {
@@ -53,7 +79,8 @@ type Facts interface {
 type Plan struct {
 	Workload  string            `json:"workload"`
 	Leg       string            `json:"leg"`
-	Path      []string          `json:"path"` // a sentence for each tier: who calls it over what
+	Path      []string          `json:"path"`  // a sentence for each tier: who calls it over what
+	Tiers     []Tier            `json:"tiers"` // in the order that a call passes them
 	Params    map[string]string `json:"params"`
 	Store     string            `json:"store"`
 	Driver    string            `json:"driver"`
@@ -69,7 +96,15 @@ type Plan struct {
 	Baseline  string            `json:"baseline"` // a scenario's name
 	Scenarios []record.Scenario `json:"scenarios"`
 	LeftOut   []record.Omission `json:"left_out,omitempty"`
+	Notes     []string          `json:"notes,omitempty"` // where the plan is not what was asked, and what it will not tell
 	Blocks    []Block           `json:"blocks"`
+}
+
+// Tier is one service of the leg, in a process of its own.
+type Tier struct {
+	Name string `json:"name"`
+	// Stack carries the calls to it; "" for the scenario's own.
+	Stack string `json:"stack,omitempty"`
 }
 
 // Block is a run of rounds on processes that were started for it.
@@ -78,7 +113,7 @@ type Block struct {
 }
 
 // Round is one trial of every scenario. Its seed is that of the calls, the same
-// for each of them.
+// for each of them, and below 2^53: peers in every language read it from JSON.
 type Round struct {
 	Seed   uint64  `json:"seed"`
 	Trials []Trial `json:"trials"`
@@ -90,4 +125,15 @@ type Trial struct {
 	Duration time.Duration `json:"duration_ns,omitempty"` // what ends it: time,
 	AtLeast  int           `json:"at_least,omitempty"`    // but not before so many calls;
 	Calls    int           `json:"calls,omitempty"`       // or exact work
+}
+
+// Trials counts the trials of all blocks.
+func (p *Plan) Trials() int {
+	var n int
+	for _, b := range p.Blocks {
+		for _, r := range b.Rounds {
+			n += len(r.Trials)
+		}
+	}
+	return n
 }

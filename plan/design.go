@@ -1,0 +1,130 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/tare-bench/tare/stats"
+)
+
+// Sizes of the design; METHOD.md gives the measurements behind them.
+const (
+	leastCalls   = 50                     // of a trial: fewer say little of a rate
+	usualCalls   = 1500                   // of a trial that exact work ends
+	leastRounds  = 2                      // of a block: an order and its reverse
+	mostRounds   = 500_000                // of a run; a plan is held in memory
+	closedSlice  = 250 * time.Millisecond // where the workload has no wish
+	openSlice    = 2 * time.Second        // of an open loop, at least
+	preciseBlock = DefaultFor / DefaultBlocks
+)
+
+// design lays out blocks, rounds and trials: by work, or by time.
+func (p *Plan) design(r Request, wish time.Duration) error {
+	if p.Calls > 0 {
+		return p.byWork(r.Blocks)
+	}
+	return p.byTime(r, wish)
+}
+
+// byTime divides the time under load into slices of one length.
+func (p *Plan) byTime(r Request, wish time.Duration) error {
+	p.Slice = p.slice(r.Slice, wish)
+	total := cmp.Or(r.For, DefaultFor)
+	blocks := cmp.Or(r.Blocks, DefaultBlocks)
+	if p.Precision > 0 {
+		total = cmp.Or(r.For, DefaultBound)
+		// Blocks keep their usual length, so that there are many at whose end
+		// the run may stop.
+		blocks = cmp.Or(r.Blocks, max(stats.MinBlocks, int(total/preciseBlock)))
+	}
+	round := p.Slice * time.Duration(len(p.Scenarios))
+	rounds := max(leastRounds, int(total/(time.Duration(blocks)*round)))
+	if blocks*rounds > mostRounds {
+		return fmt.Errorf("--for %s: gives %d rounds, more than %d; a longer --slice gives fewer", total, blocks*rounds, mostRounds)
+	}
+	trial := Trial{Duration: p.Slice, AtLeast: leastCalls}
+	if p.Rate > 0 {
+		trial.AtLeast = 0 // the schedule alone says how many calls fall due
+	}
+	p.lay(blocks, rounds, func(int) Trial { return trial })
+
+	under := round * time.Duration(blocks*rounds)
+	switch {
+	case p.Precision > 0:
+		p.note("stops at the end of a block, from the %dth on, once every headline interval is within ±%.3g %%; "+
+			"the %s of load are the most it will take", stats.MinBlocks, 100*p.Precision, under)
+	case under > total:
+		p.note("%s of load are needed for %d rounds in each of %d blocks; --for %s is too short for that",
+			under, rounds, blocks, total)
+	}
+	return nil
+}
+
+// slice is how long a trial lasts. An open loop's is long enough for a stall to
+// pass within it and for enough arrivals.
+func (p *Plan) slice(asked, wish time.Duration) time.Duration {
+	if asked > 0 {
+		return asked
+	}
+	slice := cmp.Or(wish, closedSlice)
+	if p.Rate > 0 {
+		arrivals := time.Duration(leastCalls / p.Rate * float64(time.Second))
+		slice = max(slice, openSlice, arrivals)
+	}
+	return slice
+}
+
+// byWork divides each scenario's calls over its trials: none is lost.
+func (p *Plan) byWork(askedBlocks int) error {
+	blocks := cmp.Or(askedBlocks, DefaultBlocks)
+	if p.Calls < blocks*leastCalls {
+		if askedBlocks > 0 {
+			return fmt.Errorf("--calls %d: is too few for --blocks %d; a trial takes at least %d calls", p.Calls, blocks, leastCalls)
+		}
+		blocks = max(1, p.Calls/leastCalls)
+		p.note("only %d %s, since a trial takes at least %d calls", blocks, plural(blocks, "block", "blocks"), leastCalls)
+	}
+	rounds := max(leastRounds, p.Calls/(blocks*usualCalls))
+	rounds = min(rounds, max(1, p.Calls/(blocks*leastCalls)), mostRounds/blocks)
+	n := blocks * rounds
+	p.lay(blocks, rounds, func(round int) Trial {
+		calls := p.Calls / n
+		if round < p.Calls%n {
+			calls++ // the remainder, one call a round
+		}
+		return Trial{Calls: calls}
+	})
+	return nil
+}
+
+// lay puts every scenario into every round: in a shuffled order, then in its
+// reverse, so that a steady drift cancels within two rounds (ABBA).
+func (p *Plan) lay(blocks, rounds int, trial func(round int) Trial) {
+	const orders, calls = 1, 2 // two streams, so that neither depends on the other's length
+	shuffler := rand.New(rand.NewPCG(p.Seed, orders))
+	seeds := rand.New(rand.NewPCG(p.Seed, calls))
+	order := make([]int, len(p.Scenarios))
+	for i := range order {
+		order[i] = i
+	}
+	p.Blocks = make([]Block, blocks)
+	for b := range p.Blocks {
+		p.Blocks[b].Rounds = make([]Round, rounds)
+		for r := range p.Blocks[b].Rounds {
+			if r%2 == 0 {
+				shuffler.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+			} else {
+				slices.Reverse(order)
+			}
+			round := Round{Seed: seeds.Uint64N(1 << 53), Trials: make([]Trial, len(order))}
+			for i, scenario := range order {
+				round.Trials[i] = trial(b*rounds + r)
+				round.Trials[i].Scenario = scenario
+			}
+			p.Blocks[b].Rounds[r] = round
+		}
+	}
+}
