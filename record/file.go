@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// Run is a results file, read.
+// Run is a results file, read, or gathered line by line with Add.
 type Run struct {
 	Header Header
 	Blocks []Block
@@ -103,18 +103,33 @@ func nextLine(r *bufio.Reader) (text []byte, whole bool, err error) {
 	}
 }
 
-// add takes one line in.
+// add takes the text of one line in.
 func (r *Run) add(text []byte) error {
-	var l Line
-	err := json.Unmarshal(text, &l)
 	if r.Header.Format == 0 {
-		return r.begin(text, l, err)
+		if err := checkFormat(text); err != nil {
+			return err
+		}
 	}
-	switch {
-	case err != nil:
+	var l Line
+	if err := json.Unmarshal(text, &l); err != nil {
 		return err
+	}
+	return r.Add(l)
+}
+
+// Add takes in one line, as it comes in the file: the header first. A line that
+// cannot stand where it does is an error, and is not taken in.
+func (r *Run) Add(l Line) error {
+	switch {
 	case l.Header != nil:
-		return errors.New("a second header")
+		if r.Header.Format != 0 {
+			return errors.New("a second header")
+		}
+		h := *l.Header
+		if !slices.ContainsFunc(h.Scenarios, func(s Scenario) bool { return s.Name == h.Baseline }) {
+			return fmt.Errorf("baseline %q is no scenario of the run", h.Baseline)
+		}
+		r.Header = h
 	case l.Block != nil:
 		r.Blocks = append(r.Blocks, *l.Block)
 	case l.Trial != nil:
@@ -128,9 +143,9 @@ func (r *Run) add(text []byte) error {
 	return nil
 }
 
-// begin takes the first line in. Its format is read by itself first: the rest
-// of a newer header may have changed its shape.
-func (r *Run) begin(text []byte, l Line, broken error) error {
+// checkFormat reads the format of the first line by itself: the rest of a newer
+// header may have changed its shape.
+func checkFormat(text []byte) error {
 	var first struct {
 		Header struct {
 			Format int `json:"format"`
@@ -142,13 +157,5 @@ func (r *Run) begin(text []byte, l Line, broken error) error {
 	if f := first.Header.Format; f > Format {
 		return fmt.Errorf("format %d was written by a newer tare; this one reads up to %d", f, Format)
 	}
-	if broken != nil {
-		return broken
-	}
-	named := slices.ContainsFunc(l.Header.Scenarios, func(s Scenario) bool { return s.Name == l.Header.Baseline })
-	if !named {
-		return fmt.Errorf("baseline %q is no scenario of the run", l.Header.Baseline)
-	}
-	r.Header = *l.Header
 	return nil
 }
