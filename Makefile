@@ -1,0 +1,36 @@
+# Every task that a person or CI runs. "make" alone lists them.
+
+BUF = tools/node_modules/.bin/buf
+
+.PHONY: help
+help: ## List the tasks
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+.PHONY: test
+test: ## Run all tests, with the race detector
+	go test -race ./...
+
+.PHONY: bench
+bench: ## Run the benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: lint
+lint: $(BUF) ## Check Go, schemas, formatting and modules
+	go vet ./...
+	go tool -modfile=tools/lint/go.mod golangci-lint run
+	$(BUF) lint
+	$(BUF) format --diff --exit-code
+	go mod tidy -diff
+
+.PHONY: generate
+generate: $(BUF) ## Generate gen/ from proto/
+	$(BUF) generate
+
+.PHONY: generated
+generated: generate ## Fail if gen/ is not what proto/ generates
+	git diff --exit-code -- gen
+	test -z "$$(git status --porcelain -- gen)"
+
+$(BUF): tools/package-lock.json
+	cd tools && npm ci --no-fund --no-audit
+	touch $@

@@ -1,0 +1,55 @@
+// Package catalog is the one list of protocols, codecs, compressors, workloads
+// and stores, and the only package that imports their implementations. Every
+// other package is given a Catalog, and finds in it what users name.
+package catalog
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tare-bench/tare/codec"
+	"github.com/tare-bench/tare/compress"
+	"github.com/tare-bench/tare/protocol"
+	"github.com/tare-bench/tare/store"
+	"github.com/tare-bench/tare/workload"
+)
+
+// Catalog is a set of implementations. Default gives tare's own; a program that
+// embeds tare may append to the lists.
+type Catalog struct {
+	Protocols   []protocol.Protocol
+	Codecs      []codec.Codec
+	Compressors []compress.Compressor
+	Workloads   []workload.Workload
+	Stores      []store.Kind
+	// Baseline is the stack that others are compared with by default.
+	Baseline string
+	// KeptIn is the address of the store that services use by default.
+	KeptIn string
+}
+
+// Workload finds a workload by name.
+func (c Catalog) Workload(name string) (workload.Workload, error) {
+	return find("workload", name, c.Workloads, func(w workload.Workload) string { return w.Spec().Name })
+}
+
+// Store finds the kind of store that an address names: all of it, or what
+// stands before its first colon.
+func (c Catalog) Store(address string) (store.Kind, error) {
+	scheme, _, _ := strings.Cut(address, ":")
+	return find("store", scheme, c.Stores, func(s store.Kind) string { return s.Spec().Name })
+}
+
+// find looks name up in list; its error names all that there are, the likeliest
+// first where one is a slip of the pen away.
+func find[T any](what, name string, list []T, nameOf func(T) string) (T, error) {
+	var known []string
+	for _, entry := range list {
+		if nameOf(entry) == name {
+			return entry, nil
+		}
+		known = append(known, nameOf(entry))
+	}
+	var none T
+	return none, fmt.Errorf("unknown %s %q; there is %s", what, name, strings.Join(known, ", "))
+}

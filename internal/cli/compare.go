@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tare-bench/tare/internal/environment"
+	"github.com/tare-bench/tare/plan"
+	"github.com/tare-bench/tare/record"
+	"github.com/tare-bench/tare/runner"
+	"github.com/tare-bench/tare/stats"
+)
+
+func (a *app) planCommand() *cobra.Command {
+	var e experiment
+	var format string
+	c := &cobra.Command{
+		Use:   "plan WORKLOAD",
+		Short: "Show what compare would run with the same flags, and what it would leave out",
+		Args:  one("the name of a workload"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, err := a.plan(&e, args[0])
+			if err != nil {
+				return err
+			}
+			return a.printPlan(p, format)
+		},
+	}
+	e.declare(c, a.catalog)
+	c.Flags().StringVar(&format, "format", planFormats[0], "text, or json for every trial")
+	return c
+}
+
+func (a *app) compareCommand() *cobra.Command {
+	var e experiment
+	var dir, format string
+	c := &cobra.Command{
+		Use:   "compare WORKLOAD",
+		Short: "Run a workload's stacks head to head and print the verdict",
+		Example: `  tare compare orders
+  tare compare orders --stacks grpc+proto,rest+json --calls 1000000 --in-flight 100
+  tare compare orders --stacks grpc+proto,rest+json --rate 2000
+  tare compare orders --leg payment --driver lean --precision 3%`,
+		Args: one("the name of a workload"),
+		RunE: func(c *cobra.Command, args []string) error {
+			render, err := a.renderer(format)
+			if err != nil {
+				return usage(err)
+			}
+			p, err := a.plan(&e, args[0])
+			if err != nil {
+				return err
+			}
+			return a.compare(c.Context(), p, dir, render)
+		},
+	}
+	e.declare(c, a.catalog)
+	c.Flags().StringVar(&dir, "out", "", "folder for the results (default: tare-results/TIME-WORKLOAD)")
+	declareFormat(c, &format)
+	return c
+}
+
+// plan designs the experiment that the flags ask for. Every error of it is one
+// of usage.
+func (a *app) plan(e *experiment, workload string) (*plan.Plan, error) {
+	r, err := e.resolve(workload)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := a.catalog.Store(r.Store); err != nil {
+		return nil, usage(fmt.Errorf("--store %w", err))
+	}
+	p, err := plan.New(r, a.facts())
+	return p, usage(err)
+}
+
+// compare carries p out, keeps what it measures, and prints what it means. What
+// was measured before an error is printed too.
+func (a *app) compare(ctx context.Context, p *plan.Plan, dir string, render renderer) error {
+	started := a.Now()
+	if dir == "" {
+		dir = defaultDir(started, p.Workload)
+	}
+	kept, err := createResults(dir)
+	if err != nil {
+		return err
+	}
+	header := p.Header()
+	header.Version = environment.Version()
+	header.Started = started
+	header.Command = slices.Concat([]string{"tare"}, os.Args[1:])
+	header.Environment = environment.Facts()
+	header.Libraries = environment.Libraries(a.catalog.Modules())
+	if err := kept.keep(record.Line{Header: &header}); err != nil {
+		return errors.Join(err, kept.close())
+	}
+	shown := a.progress(len(p.Blocks), p.Trials())
+	err = runner.Run(ctx, p, runner.Options{
+		Peer: a.Self, Started: started, Keep: kept.keep, Watch: shown.watch,
+		Enough: func() bool { return p.Precision > 0 && stats.Precise(kept.lines, p.Precision) },
+	})
+	shown.end()
+	err = errors.Join(err, kept.close())
+	if ctx.Err() != nil {
+		err = errInterrupted
+	}
+	err = errors.Join(err, a.show(kept.lines, render))
+	fmt.Fprintf(a.Err, "results: %s\n", kept.path())
+	return err
+}
+
+var errInterrupted = errors.New("interrupted; what was measured until then is kept")

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tare-bench/tare/catalog"
+	"github.com/tare-bench/tare/plan"
+	"github.com/tare-bench/tare/stats"
+)
+
+// experiment is the flags that say what to compare. Each is declared here alone;
+// compare and plan share them.
+type experiment struct {
+	request   plan.Request
+	params    []string
+	precision string
+	margin    string
+}
+
+func (e *experiment) declare(c *cobra.Command, known catalog.Catalog) {
+	f, r := c.Flags(), &e.request
+	f.SortFlags = false
+	f.StringSliceVar(&r.Stacks, "stacks", nil, "stacks to compare, separated by commas (default: the workload's own choice)")
+	f.StringVar(&r.Baseline, "baseline", "", fmt.Sprintf("stack that the others are compared with (default: %s where it runs, else the first)", known.Baseline))
+	f.StringVar(&r.Leg, "leg", "", "which of the workload's services to load (default: all of them, from the first)")
+	f.IntVar(&r.InFlight, "in-flight", 0, fmt.Sprintf(
+		"closed loop with so many callers (default %d); with --rate: at most so many calls at once (default %d)",
+		plan.DefaultInFlight, plan.DefaultSlots))
+	f.Float64Var(&r.Rate, "rate", 0, "open loop with so many arrivals per second")
+	f.StringVar(&r.Arrivals, "arrivals", "", fmt.Sprintf("arrivals of the open loop: %s (default) or %s", plan.Poisson, plan.Constant))
+	f.IntVar(&r.Calls, "calls", 0, "exact work: so many calls on each stack")
+	f.DurationVar(&r.For, "for", 0, fmt.Sprintf(
+		"time under load, all stacks together (default %v; with --precision at most, default %v)",
+		plan.DefaultFor, plan.DefaultBound))
+	f.StringVar(&e.precision, "precision", "", "run until every headline interval is this narrow: 3%")
+	f.StringVar(&r.Driver, "driver", plan.Native, "native: the client library that the stack's users have; lean: prepared bytes at the least cost")
+	f.StringArrayVar(&e.params, "param", nil, "parameter of the workload, NAME=VALUE; may be repeated")
+	f.StringVar(&r.Store, "store", known.KeptIn, "what the services keep their records in")
+	f.DurationVar(&r.Timeout, "timeout", plan.DefaultTimeout, "deadline of each call")
+	f.Uint64Var(&r.Seed, "seed", 1, "seed of calls, arrivals and order; 0 draws one")
+	f.DurationVar(&r.Slice, "slice", 0, "length of a trial (default: what suits the workload; 2s or more with --rate)")
+	f.IntVar(&r.Blocks, "blocks", 0, fmt.Sprintf(
+		"how often all processes are started anew (default %d; a verdict needs %d)", plan.DefaultBlocks, stats.MinBlocks))
+	f.StringVar(&e.margin, "margin", fmt.Sprintf("%g%%", 100*plan.DefaultMargin), "differences within this margin are the same")
+}
+
+// resolve completes the request from the flags and the workload's name.
+func (e *experiment) resolve(workload string) (plan.Request, error) {
+	r := e.request
+	r.Workload = workload
+	if r.Seed == 0 {
+		r.Seed = rand.Uint64()
+	}
+	var err error
+	if r.Params, err = pairs("--param", e.params); err != nil {
+		return r, usage(err)
+	}
+	if r.Margin, err = share("--margin", e.margin); err != nil {
+		return r, usage(err)
+	}
+	if e.precision != "" {
+		if r.Precision, err = share("--precision", e.precision); err != nil {
+			return r, usage(err)
+		}
+	}
+	return r, nil
+}
+
+func pairs(flag string, words []string) (map[string]string, error) {
+	all := make(map[string]string, len(words))
+	for _, word := range words {
+		name, value, found := strings.Cut(word, "=")
+		if !found || name == "" {
+			return nil, fmt.Errorf("%s %s is not NAME=VALUE", flag, word)
+		}
+		all[name] = value
+	}
+	return all, nil
+}
+
+// share reads "3%" or "0.03", more than 0 and less than 1.
+func share(flag, text string) (float64, error) {
+	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	var x float64
+	if _, err := fmt.Sscanf(number+"\n", "%g\n", &x); err != nil {
+		return 0, fmt.Errorf("%s %s is not a share such as 3%%", flag, text)
+	}
+	if percent {
+		x /= 100
+	}
+	if !(x > 0 && x < 1) {
+		return 0, fmt.Errorf("%s %s is not between 0%% and 100%%", flag, text)
+	}
+	return x, nil
+}

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tare-bench/tare/record"
+)
+
+const resultsFile = "results.jsonl"
+
+// results keeps the lines of a run: in memory for the report, and in a file,
+// where each stands for good before keep returns.
+type results struct {
+	dir   string
+	file  *os.File
+	lines []record.Line
+}
+
+// createResults makes the folder and the file. It overwrites nothing.
+func createResults(dir string) (*results, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("create results folder: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, resultsFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("create results file: %w", err)
+	}
+	return &results{dir: dir, file: f}, nil
+}
+
+// path is where the lines stand.
+func (r *results) path() string { return r.file.Name() }
+
+func (r *results) keep(l record.Line) error {
+	if err := record.Write(r.file, l); err != nil {
+		return fmt.Errorf("keep results: %w", err)
+	}
+	if err := r.file.Sync(); err != nil {
+		return fmt.Errorf("keep results: %w", err)
+	}
+	r.lines = append(r.lines, l)
+	return nil
+}
+
+func (r *results) close() error { return r.file.Close() }
+
+// defaultDir is where results go when nobody says: a folder of their own.
+func defaultDir(now time.Time, workload string) string {
+	return filepath.Join("tare-results", now.Format("20060102-150405")+"-"+workload)
+}
+
+// readResults reads a results file, or the one in a folder.
+func readResults(path string) ([]record.Line, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, resultsFile)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read results: %w", err)
+	}
+	lines, err := record.Read(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("read results %s: %w", path, err)
+	}
+	return lines, nil
+}

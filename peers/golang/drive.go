@@ -1,0 +1,146 @@
+package golang
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/tare-bench/tare/catalog"
+	"github.com/tare-bench/tare/load"
+	"github.com/tare-bench/tare/peer"
+	"github.com/tare-bench/tare/record"
+	"github.com/tare-bench/tare/rpc"
+	"github.com/tare-bench/tare/setting"
+	"github.com/tare-bench/tare/workload"
+)
+
+// driver makes a workload's calls at its first tier.
+type driver struct {
+	start    peer.Start
+	work     workload.Workload
+	next     *upstream
+	carry    carrier
+	timeout  time.Duration
+	rate     float64      // calls per second of the last trial, to foretell the next
+	offClock record.Usage // CPU spent on preparing and summing up, which is not the calls'
+}
+
+func drive(ctx context.Context, c catalog.Catalog, start peer.Start) (role, error) {
+	w, err := c.Workload(start.Workload)
+	if err != nil {
+		return nil, err
+	}
+	d := &driver{start: start, work: w, timeout: time.Duration(start.TimeoutS * float64(time.Second))}
+	if d.next, err = dial(ctx, c, start); err != nil {
+		return nil, err
+	}
+	if d.carry, err = newCarrier(c, d); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *driver) Addr() string         { return "" }
+func (d *driver) Failed() <-chan error { return nil }
+func (d *driver) Close() error         { return d.carry.close() }
+
+func (d *driver) usage() (record.Usage, error) {
+	u, err := readUsage()
+	u.CPUUserS -= d.offClock.CPUUserS
+	u.CPUSystemS -= d.offClock.CPUSystemS
+	u.Dialed = d.next.dialed.asCaller()
+	return u, err
+}
+
+// probe makes the workload's probes one after the other, through the stack's
+// own client whichever driver will load.
+func (d *driver) probe(ctx context.Context) ([]peer.Answer, error) {
+	var answers []peer.Answer
+	for i, call := range d.work.Probes(d.start.Leg, d.start.Params) {
+		a := peer.Answer{Call: fmt.Sprintf("%s, probe %d", call.Method.Name, i+1)}
+		s := session{keep: func(out any) {
+			text, err := json.Marshal(out)
+			if err != nil {
+				text = []byte(err.Error())
+			}
+			a.Replies = append(a.Replies, string(text))
+		}}
+		s.call = &call
+		ctx, cancel := context.WithTimeout(ctx, d.timeout)
+		err := d.next.conn.Handle(ctx, call.Method, &s)
+		cancel()
+		a.Code = rpc.OK.String()
+		if e := rpc.ErrorOf(err); e != nil {
+			a.Code, a.Message = e.Code.String(), e.Message
+		}
+		if wrong := s.verdict(err); wrong != nil {
+			a.Wrong = wrong.Error()
+		}
+		answers = append(answers, a)
+	}
+	return answers, nil
+}
+
+// trial loads for one slice. What it does before and after the calls is
+// charged to nobody.
+func (d *driver) trial(ctx context.Context, t peer.Trial) (*record.Load, error) {
+	began, err := readUsage()
+	if err != nil {
+		return nil, err
+	}
+	expected := d.expect(t)
+	src := newSource(d.work.Calls(d.start.Leg, setting.Values(d.start.Params), t.Seed), expected)
+	defer src.close()
+	if err := d.carry.ready(src.calls); err != nil {
+		return nil, err
+	}
+	rec := newTally(t.InFlight, expected)
+	runtime.GC() // so that a trial does not pay for the garbage of the one before
+	prepared, err := readUsage()
+	if err != nil {
+		return nil, err
+	}
+	totals := d.load(ctx, t, src, rec)
+	ended, err := readUsage()
+	if err != nil {
+		return nil, err
+	}
+	sum := rec.sum(t.Rate > 0)
+	sum.NotStarted, sum.Unprepared = totals.NotStarted, src.unprepared()
+	d.rate = float64(sum.Calls) / sum.Seconds
+	summed, err := readUsage()
+	d.offClock = add(d.offClock, prepared.Sub(began), summed.Sub(ended))
+	return sum, err
+}
+
+// load runs the trial's calls. It gives up once as many have failed as there
+// are slots, and none has succeeded.
+func (d *driver) load(ctx context.Context, t peer.Trial, src *source, rec load.Recorder) load.Totals {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	rec = &hopeless{Recorder: rec, after: t.InFlight, stop: stop}
+	return d.carry.run(ctx, t.InFlight, pace(t), src.at, rec)
+}
+
+// expect foretells how many calls a trial will make, generously: what is
+// missing must be made up on the clock.
+func (d *driver) expect(t peer.Trial) int {
+	const generous = 1.5
+	switch {
+	case t.Calls > 0:
+		return t.Calls
+	case t.Rate > 0:
+		return int(generous*t.Rate*t.DurationS) + t.InFlight
+	}
+	return max(int(generous*d.rate*t.DurationS), t.AtLeast) + 2*t.InFlight
+}
+
+func add(u record.Usage, more ...record.Usage) record.Usage {
+	for _, m := range more {
+		u.CPUUserS += m.CPUUserS
+		u.CPUSystemS += m.CPUSystemS
+	}
+	return u
+}

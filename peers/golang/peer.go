@@ -1,0 +1,120 @@
+// Package golang is the Go process on the far side of package peer: it serves
+// any tier of any workload in the catalogue, or drives calls at one. The runner
+// starts it as "tare peer"; a peer in another language does what is here.
+package golang
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+
+	"github.com/tare-bench/tare/catalog"
+	"github.com/tare-bench/tare/peer"
+	"github.com/tare-bench/tare/record"
+)
+
+// role is what a process does between its handshake and the end of its input.
+type role interface {
+	Addr() string         // where it listens, or ""
+	Failed() <-chan error // receives what ended the role by itself
+	Close() error
+	usage() (record.Usage, error)
+	probe(ctx context.Context) ([]peer.Answer, error)
+	trial(ctx context.Context, t peer.Trial) (*record.Load, error)
+}
+
+// Run speaks for one process until in ends, which is how it is told to end: it
+// then finishes the calls in flight and returns nil. It returns early with what
+// made it unable to go on, having said so on out if that was still to be said.
+func Run(ctx context.Context, c catalog.Catalog, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 0, 64<<10), 16<<20)
+	say := json.NewEncoder(out)
+
+	r, err := begin(ctx, c, lines)
+	ready := peer.Ready{Format: peer.Format, PID: os.Getpid(), Runtime: runtime.Version()}
+	if err != nil {
+		ready.Error = err.Error()
+		return errors.Join(err, say.Encode(ready))
+	}
+	ready.Addr = r.Addr()
+	if err := say.Encode(ready); err != nil {
+		return errors.Join(err, r.Close())
+	}
+	return errors.Join(converse(ctx, r, lines, say), r.Close())
+}
+
+func begin(ctx context.Context, c catalog.Catalog, lines *bufio.Scanner) (role, error) {
+	var start peer.Start
+	if !lines.Scan() {
+		return nil, fmt.Errorf("read first line: %w", errors.Join(lines.Err(), io.ErrUnexpectedEOF))
+	}
+	if err := json.Unmarshal(lines.Bytes(), &start); err != nil {
+		return nil, fmt.Errorf("read first line: %w", err)
+	}
+	if start.Format != peer.Format {
+		return nil, fmt.Errorf("asked to speak format %d of the peer messages; this is %d", start.Format, peer.Format)
+	}
+	switch start.Role {
+	case peer.Serve:
+		return serve(ctx, c, start)
+	case peer.Drive:
+		return drive(ctx, c, start)
+	}
+	return nil, fmt.Errorf("unknown role %q", start.Role)
+}
+
+// converse answers requests one by one until there are no more.
+func converse(ctx context.Context, r role, lines *bufio.Scanner, say *json.Encoder) error {
+	requests := make(chan []byte)
+	ended := make(chan error, 1)
+	go func() { // ends with its input, which the process outlives by no more than its last calls
+		defer close(requests)
+		for lines.Scan() {
+			requests <- append([]byte(nil), lines.Bytes()...)
+		}
+		ended <- lines.Err()
+	}()
+	for {
+		select {
+		case err := <-r.Failed():
+			return err
+		case line, more := <-requests:
+			if !more {
+				return <-ended
+			}
+			if err := say.Encode(answer(ctx, r, line)); err != nil {
+				return fmt.Errorf("answer the runner: %w", err)
+			}
+		}
+	}
+}
+
+func answer(ctx context.Context, r role, line []byte) (reply peer.Reply) {
+	var q peer.Request
+	err := json.Unmarshal(line, &q)
+	switch {
+	case err != nil:
+	case q.Usage:
+		var u record.Usage
+		u, err = r.usage()
+		reply.Usage = &u
+	case q.Probe:
+		reply.Probe, err = r.probe(ctx)
+	case q.Trial != nil:
+		reply.Trial, err = r.trial(ctx, *q.Trial)
+	default:
+		err = fmt.Errorf("unknown request %s", line)
+	}
+	if err != nil {
+		return peer.Reply{Error: err.Error()}
+	}
+	return reply
+}

@@ -1,0 +1,71 @@
+package runner
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/tare-bench/tare/peer"
+	"github.com/tare-bench/tare/plan"
+	"github.com/tare-bench/tare/record"
+)
+
+// A warm-up loads slices until the rate of the last few is level.
+const (
+	warmUpAtMost = 3 * time.Second
+	warmUpSlice  = 100 * time.Millisecond
+	levelOver    = 3    // slices, against as many before them
+	levelWithin  = 0.05 // relative
+)
+
+// warmUp loads until the contender's rate is level, and reads what that used,
+// so that the first trial is not charged with it. Its calls enter no result.
+func (c *contender) warmUp(ctx context.Context, p *plan.Plan, block int) (record.Warmup, error) {
+	var w record.Warmup
+	var rates []float64
+	for n := 0; !w.Level && w.Seconds < warmUpAtMost.Seconds(); n++ {
+		t := ask(p, plan.Trial{Duration: warmUpSlice}, warmUpSeed(block, n))
+		observed, err := c.load(ctx, t)
+		if err != nil {
+			return w, err
+		}
+		w.Calls += observed.Calls
+		w.Seconds += observed.Seconds
+		rates = append(rates, float64(observed.Calls)/observed.Seconds)
+		w.Level = level(rates)
+	}
+	_, err := c.used(ctx)
+	return w, err
+}
+
+// level says whether the mean of the last slices is that of those before them.
+// The very first slice opens the connections and is left out.
+func level(rates []float64) bool {
+	if len(rates) < 1+2*levelOver {
+		return false
+	}
+	n := len(rates)
+	before, last := mean(rates[n-2*levelOver:n-levelOver]), mean(rates[n-levelOver:])
+	return math.Abs(last/before-1) <= levelWithin
+}
+
+func mean(xs []float64) float64 {
+	var sum float64
+	for _, x := range xs {
+		sum += x
+	}
+	return sum / float64(len(xs))
+}
+
+// warmUpSeed gives seeds that no trial has: small numbers, where a plan's are
+// drawn from all that JSON carries exactly.
+func warmUpSeed(block, n int) uint64 { return uint64(block)<<16 | uint64(n) }
+
+// ask turns a planned trial into what a driver is asked.
+func ask(p *plan.Plan, t plan.Trial, seed uint64) peer.Trial {
+	return peer.Trial{
+		Seed: seed, InFlight: p.InFlight,
+		DurationS: t.Duration.Seconds(), AtLeast: t.AtLeast, Calls: t.Calls,
+		Rate: p.Rate, Arrivals: p.Arrivals,
+	}
+}
