@@ -1,0 +1,199 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+
+	"connectrpc.com/connect"
+
+	"github.com/tare-bench/tare/protocol"
+	"github.com/tare-bench/tare/rpc"
+)
+
+// Serve answers calls of svc. A handler of connect speaks Connect and gRPC-Web
+// alike: which it is, the client says.
+func (p Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h rpc.Handler, o protocol.Options) error {
+	mux := http.NewServeMux()
+	for _, declared := range svc.Methods {
+		m, err := bindMethod(declared, o.Codec)
+		if err != nil {
+			return err
+		}
+		mux.Handle(m.path, m.handler(h, o))
+	}
+	server := &http.Server{
+		Handler:   mux,
+		Protocols: protocols(o),
+		HTTP2:     &http.HTTP2Config{MaxConcurrentStreams: max(defaultStreams, o.InFlight)},
+	}
+	ended := make(chan error, 1)
+	unhook := context.AfterFunc(ctx, func() { ended <- server.Shutdown(context.WithoutCancel(ctx)) })
+	err := server.Serve(l)
+	if unhook() {
+		return fmt.Errorf("serve %s: %w", p.name, errors.Join(err, server.Close()))
+	}
+	return <-ended
+}
+
+// defaultStreams is how many calls net/http takes at a time on one connection.
+// A client that has more in flight would open another.
+const defaultStreams = 250
+
+func (m *method) handler(h rpc.Handler, o protocol.Options) http.Handler {
+	options := append(handlerCompression(o),
+		connect.WithCodec(&wire{name: o.Codec.Spec().Subtype, sends: m.out, receives: m.in}),
+		connect.WithReadMaxBytes(o.MaxMessage))
+	switch m.Kind {
+	case rpc.Unary:
+		return connect.NewUnaryHandler(m.path, m.answerOne(h), options...)
+	case rpc.ServerStream:
+		return connect.NewServerStreamHandler(m.path, m.answerMany(h), options...)
+	case rpc.ClientStream:
+		return connect.NewClientStreamHandler(m.path, m.answerLast(h), options...)
+	default:
+		return connect.NewBidiStreamHandler(m.path, m.converseWith(h), options...)
+	}
+}
+
+func (m *method) answerOne(h rpc.Handler) func(context.Context, *connect.Request[unaryCall]) (*connect.Response[message], error) {
+	return func(ctx context.Context, r *connect.Request[unaryCall]) (*connect.Response[message], error) {
+		c := r.Msg
+		c.method = m
+		if err := h.Handle(ctx, m.Method, c); err != nil {
+			return nil, sendable(err)
+		}
+		if err := m.checkReplies(c.replies); err != nil {
+			return nil, err
+		}
+		c.response.Msg = &c.reply
+		return &c.response, nil
+	}
+}
+
+func (m *method) answerMany(h rpc.Handler) func(context.Context, *connect.Request[message], *connect.ServerStream[message]) error {
+	return func(ctx context.Context, r *connect.Request[message], s *connect.ServerStream[message]) error {
+		c := &streamCall{method: m, conn: s.Conn(), in: *r.Msg, ready: true}
+		if err := h.Handle(ctx, m.Method, c); err != nil {
+			return sendable(err)
+		}
+		return nil
+	}
+}
+
+func (m *method) answerLast(h rpc.Handler) func(context.Context, *connect.ClientStream[message]) (*connect.Response[message], error) {
+	return func(ctx context.Context, s *connect.ClientStream[message]) (*connect.Response[message], error) {
+		c := &collectCall{streamCall: streamCall{method: m, conn: s.Conn()}}
+		if err := h.Handle(ctx, m.Method, c); err != nil {
+			return nil, sendable(err)
+		}
+		if err := m.checkReplies(c.replies); err != nil {
+			return nil, err
+		}
+		return connect.NewResponse(&c.out), nil
+	}
+}
+
+func (m *method) converseWith(h rpc.Handler) func(context.Context, *connect.BidiStream[message, message]) error {
+	return func(ctx context.Context, s *connect.BidiStream[message, message]) error {
+		if err := h.Handle(ctx, m.Method, &streamCall{method: m, conn: s.Conn()}); err != nil {
+			return sendable(err)
+		}
+		return nil
+	}
+}
+
+func (m *method) checkReplies(n int) error {
+	if n == 1 {
+		return nil
+	}
+	return sendable(rpc.Errorf(rpc.Internal, "%s gave %d replies to a %s call", m.path, n, m.Kind))
+}
+
+func unparsable(err error) error {
+	return rpc.Errorf(rpc.InvalidArgument, "parse request: %v", err)
+}
+
+// unaryCall is a unary call as connect and its handler hold it: connect parses
+// into it, and what is sent back is inside it, so that all of the adapter's
+// state is in the place that connect allocates for a request.
+type unaryCall struct {
+	method   *method
+	request  message
+	reply    message
+	response connect.Response[message]
+	taken    bool
+	replies  int
+}
+
+func (c *unaryCall) Recv() (any, error) {
+	if c.taken {
+		return nil, io.EOF
+	}
+	c.taken = true
+	plain, err := c.request.take(c.method.in)
+	if err != nil {
+		return nil, unparsable(err)
+	}
+	return plain, nil
+}
+
+func (c *unaryCall) Send(plain any) error {
+	c.reply.native = c.method.out.Native(plain)
+	c.replies++
+	return nil
+}
+
+// streamCall is a call of the other kinds as its handler holds it.
+type streamCall struct {
+	method  *method
+	conn    connect.StreamingHandlerConn
+	in, out message // one each, since Recv may run beside Send
+	ready   bool    // in holds a request already
+	taken   bool    // no other will come
+}
+
+func (c *streamCall) Recv() (any, error) {
+	if c.taken {
+		return nil, io.EOF
+	}
+	if !c.ready {
+		err := c.conn.Receive(&c.in)
+		if errors.Is(err, io.EOF) {
+			return nil, io.EOF
+		}
+		if err != nil {
+			return nil, answerOf(err)
+		}
+	}
+	c.ready = false
+	c.taken = !c.method.Kind.StreamsIn()
+	plain, err := c.in.take(c.method.in)
+	if err != nil {
+		return nil, unparsable(err)
+	}
+	return plain, nil
+}
+
+func (c *streamCall) Send(plain any) error {
+	c.out.native = c.method.out.Native(plain)
+	if err := c.conn.Send(&c.out); err != nil {
+		return answerOf(err)
+	}
+	return nil
+}
+
+// collectCall is a streamCall whose one reply connect sends at its end.
+type collectCall struct {
+	streamCall
+	replies int
+}
+
+func (c *collectCall) Send(plain any) error {
+	c.out.native = c.method.out.Native(plain)
+	c.replies++
+	return nil
+}
