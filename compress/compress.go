@@ -28,8 +28,9 @@ type Writer interface {
 	Reset(w io.Writer)
 }
 
-// Reader decompresses r of the last Reset. It must be Reset before its first
-// use; Reset fails where r does not begin as the coding does.
+// Reader decompresses r of the last Reset, no further than it is read, so that
+// its user bounds what a message expands to. It must be Reset before its first
+// use; Reset, or the first Read, fails where r does not begin as the coding does.
 type Reader interface {
 	io.Reader
 	Reset(r io.Reader) error
