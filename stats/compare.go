@@ -1,0 +1,214 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tare-bench/tare/record"
+)
+
+// Verdict is what a comparison comes to.
+type Verdict string
+
+// The verdicts.
+const (
+	Higher   Verdict = "higher"
+	Lower    Verdict = "lower"
+	Same     Verdict = "same"     // the whole interval lies inside the margin
+	Unclear  Verdict = "unclear"  // the interval is too wide to tell
+	Withheld Verdict = "withheld" // too many calls failed for a ratio to mean anything
+)
+
+// mostErrors is the share of failed calls above which ratios are withheld.
+const mostErrors = 0.001
+
+// Comparison is one metric of one scenario against the baseline's.
+type Comparison struct {
+	Metric          *Metric
+	Stack, Baseline string // scenarios' names
+	Ratio           Interval
+	// Confidence is that of Ratio by itself: the level at which the family's
+	// correction judged it. It is 1 for an Exact metric.
+	Confidence float64
+	Verdict    Verdict
+	Reason     string // of Withheld, or of Unclear without an interval
+	Needs      *Needs // of Unclear with one
+	blocks     sample
+}
+
+// Needs is what a clear verdict would take, by the square root law: to halve an
+// interval takes four times the blocks.
+type Needs struct {
+	Detects float64 // the least difference that this run could tell from none, as a share
+	Target  float64 // the margin
+	Factor  float64 // how many times as much measuring the margin would take; 0 where no length is sure to settle it
+	MoreS   float64 // seconds more under load, of all scenarios together
+}
+
+// compare judges every metric of every scenario against the baseline.
+func (a *arranged) compare(confidence float64) []Comparison {
+	h := a.run.Header
+	base := a.baseline()
+	var out []Comparison
+	for s := range h.Scenarios {
+		if s == base {
+			continue
+		}
+		for i := range Metrics {
+			if m := &Metrics[i]; m.Judged(h) && a.applies(m, s) && a.applies(m, base) {
+				out = append(out, a.open(m, s, base))
+			}
+		}
+	}
+	a.judge(out, 1-confidence)
+	return out
+}
+
+// applies says whether a scenario tells a metric at all.
+func (a *arranged) applies(m *Metric, scenario int) bool {
+	tells := false
+	a.each(scenario, func(t *record.Trial) {
+		if m.Of == nil {
+			tells = true
+			return
+		}
+		num, den := m.Of(*t)
+		tells = tells || positive(den) && (num > 0 || m.Kind == Count)
+	})
+	return tells
+}
+
+// open gathers what the blocks say, and why they may not be judged.
+func (a *arranged) open(m *Metric, scenario, base int) Comparison {
+	h := a.run.Header
+	c := Comparison{
+		Metric: m, Stack: h.Scenarios[scenario].Name, Baseline: h.Scenarios[base].Name,
+		Ratio: unknown, Verdict: Unclear,
+	}
+	for _, s := range []int{scenario, base} {
+		if t := a.tally(s); t.share() > mostErrors {
+			c.Verdict = Withheld
+			c.Reason = fmt.Sprintf("%.2g %% of the calls of %s failed", 100*t.share(), h.Scenarios[s].Name)
+			return c
+		}
+	}
+	if m.Kind == Exact {
+		c.Ratio, c.Confidence = exactly(a.whole(m, scenario)/a.whole(m, base)), 1
+		return c
+	}
+	if m.Kind == Quantile {
+		if c.Reason = a.tooFew(m, scenario, base); c.Reason != "" {
+			return c
+		}
+	}
+	c.blocks = a.ratios(m, scenario, base)
+	if n := len(c.blocks); n < MinBlocks {
+		c.Ratio = Interval{0, c.blocks.interval(0).Value, math.Inf(1)}
+		c.Reason = fmt.Sprintf("a verdict takes %d blocks; there are %d", MinBlocks, n)
+		if n == 0 {
+			c.Ratio = unknown
+		}
+	}
+	return c
+}
+
+// tooFew says how many calls a quantile would take, where there are fewer.
+func (a *arranged) tooFew(m *Metric, scenarios ...int) string {
+	for _, s := range scenarios {
+		// The tolerance is for quantiles that binary fractions do not hold.
+		need := int64(math.Ceil(leastBeyond/(1-m.Q) - 1e-6))
+		if n := a.fewest(s); n < need {
+			return fmt.Sprintf("%s takes %d calls in each block; %s had %d in one",
+				m.Label, need, a.run.Header.Scenarios[s].Name, n)
+		}
+	}
+	return ""
+}
+
+// whole is an Exact metric over the run.
+func (a *arranged) whole(m *Metric, scenario int) float64 {
+	var num, den float64
+	a.each(scenario, func(t *record.Trial) {
+		n, d := m.Of(*t)
+		num, den = num+n, den+d
+	})
+	return num / den
+}
+
+// judge gives every comparison that can have one its interval and its verdict.
+// The family is corrected as a whole: the primary metric's comparisons share
+// half of alpha, all others the other half.
+func (a *arranged) judge(all []Comparison, alpha float64) {
+	var family []*Comparison
+	count := make(map[bool]float64) // by whether it is primary
+	for i := range all {
+		c := &all[i]
+		switch {
+		case c.Verdict == Withheld || c.Reason != "":
+		case c.Metric.Kind == Exact:
+			c.Verdict = verdict(c.Ratio, a.run.Header.Margin)
+		default:
+			family = append(family, c)
+			count[c.Metric.Primary]++
+		}
+	}
+	p, weight := make([]float64, len(family)), make([]float64, len(family))
+	for i, c := range family {
+		p[i], weight[i] = c.blocks.p(), 0.5/count[c.Metric.Primary]
+	}
+	for i, level := range holm(p, weight, alpha) {
+		c := family[i]
+		c.Confidence = 1 - level
+		c.Ratio = c.blocks.interval(c.Confidence)
+		c.Verdict = verdict(c.Ratio, a.run.Header.Margin)
+		if c.Verdict == Unclear {
+			c.Needs = a.needs(c.Ratio)
+		}
+	}
+}
+
+// verdict holds a ratio against the margin. The margin is the same on a log
+// scale, so that the verdict does not depend on which stack is the baseline.
+func verdict(r Interval, margin float64) Verdict {
+	low, high := 1/(1+margin), 1+margin
+	switch {
+	case r.Low >= low && r.High <= high:
+		return Same
+	case r.Low > 1 && r.Value > high:
+		return Higher
+	case r.High < 1 && r.Value < low:
+		return Lower
+	}
+	return Unclear
+}
+
+// needs says what would make an interval as narrow as the margin.
+func (a *arranged) needs(r Interval) *Needs {
+	margin := a.run.Header.Margin
+	half := math.Log(r.High / r.Value)
+	n := &Needs{Detects: math.Expm1(half), Target: margin}
+	if half > math.Log1p(margin) {
+		n.Factor = math.Pow(half/math.Log1p(margin), 2)
+		n.MoreS = (n.Factor - 1) * a.underLoad()
+	}
+	return n
+}
+
+// underLoad is the time of all trials together, in seconds.
+func (a *arranged) underLoad() float64 {
+	var sum float64
+	for s := range a.run.Header.Scenarios {
+		a.each(s, func(t *record.Trial) { sum += t.Load.Seconds })
+	}
+	return sum
+}
+
+// baseline is the number of the scenario that others are compared with.
+func (a *arranged) baseline() int {
+	for i, s := range a.run.Header.Scenarios {
+		if s.Name == a.run.Header.Baseline {
+			return i
+		}
+	}
+	return 0 // record.Read lets no other run through
+}

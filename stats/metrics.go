@@ -1,0 +1,182 @@
+package stats
+
+import "github.com/tare-bench/tare/record"
+
+// Kind is how a metric becomes a number.
+type Kind uint8
+
+// The kinds of metric.
+const (
+	Rate     Kind = iota // a ratio of sums, in each trial; compared round by round
+	Quantile             // of the latencies of a block, merged
+	Peak                 // the most that a block's trials show
+	Exact                // a ratio of sums over the run: nothing to estimate
+	Count                // a sum over the run, shown and not compared
+	Extreme              // the most that the run shows, shown and not compared
+)
+
+// Metric is one thing measured. Everything that is said of it stands here.
+type Metric struct {
+	Name  string // in JSON
+	Unit  string // base unit: "s", "B", "calls/s" or "1"
+	Label string // heads a column
+	Noun  string // in a sentence: "the ... of A"
+	// Claim is the verdict as a sentence, with the stack, the ratio and the
+	// baseline.
+	Claim        string
+	HigherBetter bool
+	Kind         Kind
+	// Primary takes half of the error that the family of verdicts is allowed.
+	Primary bool
+	// Judged says whether there is a verdict: every one more widens the
+	// intervals of all.
+	Judged func(record.Header) bool
+	// Headline says whether a run that stops on precision waits for it.
+	Headline func(record.Header) bool
+	// Of gives numerator and denominator in one trial that has a Load. It is 0
+	// over 0 where the trial does not tell. Extreme and Peak use the first.
+	Of func(record.Trial) (float64, float64)
+	// Q is the quantile, of that kind.
+	Q float64
+}
+
+func always(record.Header) bool   { return true }
+func never(record.Header) bool    { return false }
+func closed(h record.Header) bool { return h.Rate == 0 }
+func open(h record.Header) bool   { return h.Rate > 0 }
+
+// Metrics are all the metrics, in the order in which they are shown.
+var Metrics = []Metric{
+	{
+		Name: "server_cpu_per_call", Unit: "s", Label: "server CPU/call", Noun: "server CPU per call",
+		Claim: "%s costs its servers %s the CPU per call of %s",
+		Kind:  Rate, Primary: true, Judged: always, Headline: always, Of: serverCPU,
+	},
+	{
+		// An open loop sets it, so that there it is no finding.
+		Name: "throughput", Unit: "calls/s", Label: "throughput", Noun: "calls per second",
+		Claim:        "%s carries %s the calls of %s",
+		HigherBetter: true, Kind: Rate, Judged: closed, Headline: closed, Of: throughput,
+	},
+	{
+		Name: "latency_p50", Unit: "s", Label: "p50", Noun: "median latency",
+		Claim: "the median call of %s takes %s the time of %s",
+		Kind:  Quantile, Q: 0.50, Judged: always, Headline: open,
+	},
+	{
+		Name: "latency_p90", Unit: "s", Label: "p90", Noun: "90th percentile of latency",
+		Kind: Quantile, Q: 0.90, Judged: never, Headline: never,
+	},
+	{
+		Name: "latency_p99", Unit: "s", Label: "p99", Noun: "99th percentile of latency",
+		Claim: "the 99th percentile of latency of %s is %s that of %s",
+		Kind:  Quantile, Q: 0.99, Judged: always, Headline: never,
+	},
+	{
+		Name: "latency_p999", Unit: "s", Label: "p99.9", Noun: "99.9th percentile of latency",
+		Kind: Quantile, Q: 0.999, Judged: never, Headline: never,
+	},
+	{
+		Name: "latency_max", Unit: "s", Label: "max", Noun: "longest latency",
+		Kind: Extreme, Judged: never, Headline: never, Of: longest,
+	},
+	{
+		Name: "driver_cpu_per_call", Unit: "s", Label: "driver CPU/call", Noun: "driver CPU per call",
+		Claim: "%s costs its caller %s the CPU per call of %s",
+		Kind:  Rate, Judged: always, Headline: never, Of: driverCPU,
+	},
+	{
+		Name: "server_peak_rss", Unit: "B", Label: "server peak RSS", Noun: "peak memory of the servers",
+		Claim: "the servers of %s hold %s the memory at peak of those of %s",
+		Kind:  Peak, Judged: always, Headline: never, Of: serverRSS,
+	},
+	{
+		Name: "bytes_sent_per_call", Unit: "B", Label: "sent/call", Noun: "bytes sent per call",
+		Claim: "%s sends %s the bytes per call of %s",
+		Kind:  Exact, Judged: always, Headline: never, Of: sent,
+	},
+	{
+		Name: "bytes_received_per_call", Unit: "B", Label: "received/call", Noun: "bytes received per call",
+		Claim: "%s receives %s the bytes per call of %s",
+		Kind:  Exact, Judged: always, Headline: never, Of: received,
+	},
+	{
+		Name: "connections_opened", Unit: "1", Label: "connections", Noun: "connections opened",
+		Kind: Count, Judged: never, Headline: never,
+		Of: func(t record.Trial) (float64, float64) { return float64(t.Wire.Conns), 1 },
+	},
+	{
+		Name: "errors", Unit: "1", Label: "errors", Noun: "calls that failed",
+		Kind: Count, Judged: never, Headline: never,
+		Of: func(t record.Trial) (float64, float64) { return float64(failures(t.Load)), 1 },
+	},
+}
+
+// Find gives a metric by its name, or nil.
+func Find(name string) *Metric {
+	for i := range Metrics {
+		if Metrics[i].Name == name {
+			return &Metrics[i]
+		}
+	}
+	return nil
+}
+
+func throughput(t record.Trial) (float64, float64) {
+	return float64(t.Load.WindowCalls), t.Load.WindowS
+}
+
+// serverCPU sums the tiers: a stack may move work from one to another.
+func serverCPU(t record.Trial) (float64, float64) {
+	var sum float64
+	for i := 1; i < len(t.Processes); i++ {
+		sum += t.Processes[i].CPU()
+	}
+	return perCall(t, sum)
+}
+
+func driverCPU(t record.Trial) (float64, float64) {
+	if len(t.Processes) == 0 {
+		return 0, 0
+	}
+	return perCall(t, t.Processes[0].CPU())
+}
+
+// tierCPU is the part of serverCPU that one process has, counted from 1.
+func tierCPU(process int) func(record.Trial) (float64, float64) {
+	return func(t record.Trial) (float64, float64) {
+		if process >= len(t.Processes) {
+			return 0, 0
+		}
+		return perCall(t, t.Processes[process].CPU())
+	}
+}
+
+func serverRSS(t record.Trial) (float64, float64) {
+	var sum float64
+	for i := 1; i < len(t.Processes); i++ {
+		sum += float64(t.Processes[i].PeakRSS)
+	}
+	return sum, 1
+}
+
+func sent(t record.Trial) (float64, float64)     { return perCall(t, float64(t.Wire.Sent)) }
+func received(t record.Trial) (float64, float64) { return perCall(t, float64(t.Wire.Received)) }
+func longest(t record.Trial) (float64, float64)  { return t.Load.Latency.Max().Seconds(), 1 }
+
+// perCall is 0 over 0 where nothing was measured, as when a server that is not
+// ours tells no CPU time.
+func perCall(t record.Trial, sum float64) (float64, float64) {
+	if sum <= 0 {
+		return 0, 0
+	}
+	return sum, float64(t.Load.Calls)
+}
+
+func failures(l *record.Load) int {
+	n := 0
+	for _, c := range l.Errors {
+		n += c
+	}
+	return n
+}
