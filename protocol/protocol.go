@@ -83,7 +83,8 @@ type Options struct {
 const DefaultMaxMessage = 64 << 20
 
 // ConnsPool is the value of a "conns" setting that asks for as many connections
-// as there are calls in flight.
+// as the calls in flight need: one for each, or, where calls share a
+// connection, one for as many as it takes.
 const ConnsPool = "pool"
 
 // ConnsSetting declares "conns": how many connections a client keeps.
@@ -92,7 +93,7 @@ func ConnsSetting(byDefault string) setting.Setting {
 	return setting.Setting{
 		Name: count.Name, Default: byDefault,
 		About: "connections that a client keeps; calls in flight share them",
-		Takes: ConnsPool + " (one for each call in flight) or " + count.Takes,
+		Takes: ConnsPool + " (as many as the calls in flight need) or " + count.Takes,
 		Check: func(v string) error {
 			if v == ConnsPool {
 				return nil
@@ -102,13 +103,18 @@ func ConnsSetting(byDefault string) setting.Setting {
 	}
 }
 
-// Conns gives the number of connections that a "conns" setting asks for.
-func (o Options) Conns() int {
+// Conns gives the number of connections that a "conns" setting asks for, where
+// each carries one call at a time.
+func (o Options) Conns() int { return o.SharedConns(1) }
+
+// SharedConns is Conns where each connection carries up to so many calls at a
+// time.
+func (o Options) SharedConns(calls int) int {
 	if v := o.Settings["conns"]; v != ConnsPool {
 		n, err := strconv.Atoi(v)
 		if err == nil {
 			return n
 		}
 	}
-	return o.InFlight
+	return (o.InFlight + calls - 1) / calls
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/protocol/protocoltest/conformance"
 	"github.com/tare-bench/tare/rpc"
 )
@@ -22,10 +23,7 @@ func connections(t *testing.T, s *suite) {
 	const calls = 200
 	want := calls
 	if !s.stack.ConnPerCall {
-		if _, ok := s.settings["conns"]; !ok {
-			t.Skip("the protocol does not declare conns")
-		}
-		want = s.options().Conns()
+		want = s.conns(t)
 	}
 	gate := newGate(min(want, inFlight))
 	srv, c := s.start(t, rpc.HandlerFunc(func(ctx context.Context, m *rpc.Method, st rpc.Stream) error {
@@ -51,6 +49,20 @@ func connections(t *testing.T, s *suite) {
 	if got := srv.accepted.Load(); got != int64(want) {
 		t.Errorf("%d connections for %d calls, want %d", got, calls, want)
 	}
+}
+
+// conns is how many connections the protocol says that a client keeps.
+func (s *suite) conns(t *testing.T) int {
+	t.Helper()
+	if f, ok := s.protocol.(protocol.Framer); ok {
+		if c, err := f.Carriage(s.options()); err == nil {
+			return c.Conns
+		}
+	}
+	if _, ok := s.settings["conns"]; !ok {
+		t.Skip("the protocol does not say how many connections it keeps")
+	}
+	return s.options().Conns()
 }
 
 // gate holds those who come until so many have, then lets all pass.
