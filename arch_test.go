@@ -1,0 +1,128 @@
+// Package tare_test keeps the architecture: which package may import which and
+// why, and the habits of the code that a machine can see. Rules are data here;
+// the checks that read them are in archcheck_test.go.
+package tare_test
+
+import (
+	"os"
+	"testing"
+)
+
+const module = "github.com/tare-bench/tare"
+
+// importRule says what of tare's a package may import. Patterns are those of
+// path.Match, and "dir/..." is a whole tree. The first rule whose pattern
+// matches a package's folder holds for it; every package needs one.
+type importRule struct {
+	pattern string
+	allowed []string
+	tests   []string // what its _test.go files may import besides
+	reason  string
+}
+
+// Sets of packages that several rules name.
+var (
+	generated    = []string{"gen/..."}
+	interfaces   = []string{"rpc", "setting", "codec", "compress", "protocol", "store", "workload"}
+	contracts    = []string{"*/*test", "*/*test/conformance"}
+	leaves       = []string{"codec/*", "compress/*", "store/*"}
+	experiment   = []string{"record", "plan", "peer", "runner", "load", "lean", "stats", "report", "report/*"}
+	noPackage    = []string{}
+	implTests    = join(contracts, leaves, interfaces, generated)
+	reasonLeaf   = "everything stands on it, so that whatever it imported would reach everywhere"
+	reasonImpl   = "an implementation knows its interface and never a sibling, so that it can be added and removed alone"
+	reasonGiven  = "only catalog imports implementations; others are given a Catalog, or protocols would leak into the flow"
+	reasonJoints = "parts of the flow meet in data (plan, record, report.Document), so that each is tested and replaced alone"
+)
+
+var importRules = []importRule{
+	{"rpc", noPackage, generated, reasonLeaf},
+	{"setting", noPackage, noPackage, reasonLeaf},
+	{"load", noPackage, noPackage, "a call is a function: what makes calls at a pace knows no protocol"},
+	{"record", noPackage, noPackage, "the results file is read by programs that have nothing else of tare's"},
+	{"peer", []string{"record"}, noPackage, "a peer is written in any language from these messages alone"},
+
+	{"codec", []string{"rpc", "setting"}, noPackage, "interfaces stand on rpc and downward only"},
+	{"compress", []string{"setting"}, noPackage, "interfaces stand on rpc and downward only"},
+	{"store", noPackage, noPackage, "what services keep is apart from how they are called"},
+	{"protocol", []string{"rpc", "setting", "codec", "compress"}, generated, "a protocol knows no workload"},
+	{"workload", []string{"rpc", "setting", "store"}, noPackage, "a workload knows no protocol and no codec"},
+
+	{"stats/statstest", []string{"record", "stats"}, noPackage, reasonJoints},
+	{"*/*test", join(interfaces, generated, []string{"protocol/protocoltest/conformance"}), implTests, "a contract is held against whatever it is given"},
+	{"protocol/protocoltest/conformance", join([]string{"rpc"}, generated), implTests, "the conformance service is a workload of its own"},
+	{"codec/*", join([]string{"codec", "rpc", "setting"}, generated), implTests, reasonImpl},
+	{"compress/*", []string{"compress", "setting"}, implTests, reasonImpl},
+	{"protocol/*", join([]string{"protocol", "codec", "compress", "rpc", "setting"}, generated), implTests, reasonImpl},
+	{"store/*", []string{"store", "setting"}, implTests, reasonImpl},
+	{"workload/*", join([]string{"workload", "store", "rpc", "setting"}, generated), implTests, reasonImpl},
+	{"catalog", join(interfaces, leaves, []string{"protocol/*", "workload/*", "plan"}), implTests, "it answers what a plan asks, and knows nothing of how things are measured"},
+
+	{"plan", []string{"record", "setting", "workload", "stats"}, []string{"rpc"}, reasonJoints},
+	{"stats", []string{"record"}, []string{"stats/statstest"}, reasonJoints},
+	{"report", []string{"record", "stats"}, noPackage, reasonJoints},
+	{"report/*", []string{"report"}, []string{"record", "stats"}, "a renderer is given the document, so that two cannot disagree on a number"},
+	{"runner", []string{"plan", "peer", "record"}, []string{"rpc", "setting", "workload"}, "the runner makes no call and knows no protocol"},
+	{"lean", []string{"protocol", "rpc", "load"}, join(implTests, []string{"protocol/*"}), "the lean driver sends prepared frames, whatever made them"},
+	{"peers/*", join(interfaces, experiment, []string{"catalog"}), implTests, reasonGiven},
+
+	{"internal/cli", join(interfaces, experiment, []string{"catalog", "peers/golang", "internal/..."}), implTests, reasonGiven},
+	{"internal/*", noPackage, noPackage, "what no reader of the design needs stands on nothing of the design"},
+	{"cmd/tare", []string{"catalog", "internal/cli"}, noPackage, "main is a few lines"},
+	{".", noPackage, []string{"catalog"}, "the root holds tests of the whole tree"},
+}
+
+// pure are the packages that compute: they open no socket, start no process and
+// read no clock, so that equal inputs give equal plans, figures and reports.
+var pure = []string{"plan", "stats", "report", "report/*", "record"}
+
+// named are the folders whose folders bear names that users type. A name is
+// written in its folder and in catalog, and nowhere else.
+var named = []string{"protocol", "codec", "compress", "workload", "store"}
+
+// exception is where a rule does not hold, and why. One that is needed no
+// longer fails.
+type exception struct{ where, what, reason string }
+
+// nameExceptions allow a folder a literal that equals a name.
+var nameExceptions = []exception{
+	{"codec/protojson", "json", "what users call ProtoJSON is application/json on the wire"},
+	{"protocol/connect", "gzip", "the library offers this coding unasked, and must be told not to"},
+	{"lean", "connect", "a system call, as its errors name it"},
+	{"internal/environment", "memory", "of the machine"},
+}
+
+// sizeExceptions allow a file, or a function in it, to be long.
+var sizeExceptions = []exception{}
+
+func TestArchitecture(t *testing.T) {
+	tree, err := parseTree(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tree) < 50 {
+		t.Fatalf("found %d files only: this test must run at the root of the tree", len(tree))
+	}
+	for name, check := range map[string]func([]source) []string{
+		"imports":                       func(s []source) []string { return checkImports(s, importRules) },
+		"computing packages are pure":   func(s []source) []string { return checkPurity(s, pure) },
+		"names stay home":               func(s []source) []string { return checkNames(s, named, nameExceptions) },
+		"one package comment each":      checkComments,
+		"no init":                       checkInit,
+		"no sleep in tests":             checkSleep,
+		"files and functions are short": func(s []source) []string { return checkSizes(s, sizeExceptions) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, violation := range check(tree) {
+				t.Error(violation)
+			}
+		})
+	}
+}
+
+func join(lists ...[]string) (all []string) {
+	for _, list := range lists {
+		all = append(all, list...)
+	}
+	return all
+}
