@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"connectrpc.com/connect"
 
@@ -25,19 +26,12 @@ import (
 type framing interface {
 	// header gives the fields of a request; coding is the stack's compressor's
 	// name, or "".
-	header(subtype, coding string) []protocol.Field
+	header(subtype, coding string, timeout time.Duration) []protocol.Field
 	// body gives what carries a message.
 	body(message []byte, c compress.Compressor) ([]byte, error)
 	// check gives what Frame.Check does.
 	check(c compress.Compressor) func(protocol.Answer) error
 }
-
-// What a frame says of its caller's deadline, so that the server starts the
-// timer that it starts for a native client: what connect sends for one of 10 s.
-const (
-	timeoutMillis = "9999"
-	timeoutMicros = "9999900u"
-)
 
 // Carriage says that frames travel as the client's requests would.
 func (Protocol) Carriage(o protocol.Options) (protocol.Carriage, error) {
@@ -68,7 +62,7 @@ func (p Protocol) Frame(m *rpc.Method, in any, o protocol.Options) (protocol.Fra
 	}
 	return protocol.Frame{
 		Verb: http.MethodPost, Path: bound.path,
-		Header: p.framing.header(o.Codec.Spec().Subtype, coding),
+		Header: p.framing.header(o.Codec.Spec().Subtype, coding, o.Timeout),
 		Body:   body,
 		Check:  p.framing.check(o.Compressor),
 	}, nil
@@ -91,12 +85,12 @@ func compressed(prefix, message []byte, c compress.Compressor) ([]byte, error) {
 // Source: connectrpc.com/docs/protocol, Unary-Request.
 type connectFraming struct{}
 
-func (connectFraming) header(subtype, coding string) []protocol.Field {
+func (connectFraming) header(subtype, coding string, timeout time.Duration) []protocol.Field {
 	fields := []protocol.Field{
 		{Name: "user-agent", Value: fmt.Sprintf("connect-go/%s (%s)", connect.Version, runtime.Version())},
 		{Name: "connect-protocol-version", Value: "1"},
 		{Name: "content-type", Value: "application/" + subtype},
-		{Name: "connect-timeout-ms", Value: timeoutMillis},
+		{Name: "connect-timeout-ms", Value: strconv.FormatInt(timeout.Milliseconds(), 10)},
 	}
 	if coding == "" {
 		return append(fields, protocol.Field{Name: "accept-encoding", Value: "identity"})
@@ -142,14 +136,14 @@ const (
 	flagTrailer    = 0x80
 )
 
-func (webFraming) header(subtype, coding string) []protocol.Field {
+func (webFraming) header(subtype, coding string, timeout time.Duration) []protocol.Field {
 	agent := fmt.Sprintf("grpc-go-connect/%s (%s)", connect.Version, runtime.Version())
 	fields := []protocol.Field{
 		{Name: "user-agent", Value: agent},
 		{Name: "x-user-agent", Value: agent},
 		{Name: "content-type", Value: "application/grpc-web+" + subtype},
 		{Name: "accept-encoding", Value: "identity"},
-		{Name: "grpc-timeout", Value: timeoutMicros},
+		{Name: "grpc-timeout", Value: grpcTimeout(timeout)},
 	}
 	if coding == "" {
 		return fields
@@ -157,6 +151,24 @@ func (webFraming) header(subtype, coding string) []protocol.Field {
 	return append(fields,
 		protocol.Field{Name: "grpc-encoding", Value: coding},
 		protocol.Field{Name: "grpc-accept-encoding", Value: coding})
+}
+
+// grpcTimeout spells a duration as gRPC does: at most eight digits and a unit.
+// Source: github.com/grpc/grpc, doc/PROTOCOL-HTTP2.md, Timeout.
+func grpcTimeout(d time.Duration) string {
+	units := []struct {
+		size time.Duration
+		name string
+	}{
+		{time.Nanosecond, "n"}, {time.Microsecond, "u"}, {time.Millisecond, "m"},
+		{time.Second, "S"}, {time.Minute, "M"},
+	}
+	for _, u := range units {
+		if n := d / u.size; n < 1e8 {
+			return strconv.FormatInt(int64(n), 10) + u.name
+		}
+	}
+	return strconv.FormatInt(int64(d/time.Hour), 10) + "H"
 }
 
 func (webFraming) body(message []byte, c compress.Compressor) ([]byte, error) {

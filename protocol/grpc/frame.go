@@ -7,17 +7,13 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"google.golang.org/grpc"
 
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
 )
-
-// timeout is what a frame says of its caller's deadline, so that the server
-// starts the timer that it starts for a native client. It is as long in digits
-// as what grpc-go sends for a deadline of 10 s.
-const timeout = "9999900u"
 
 // prefixLen is the length of what precedes each message: a byte that says
 // whether it is compressed, and its length.
@@ -60,7 +56,7 @@ func (Protocol) Frame(m *rpc.Method, in any, o protocol.Options) (protocol.Frame
 			return protocol.Frame{}, fmt.Errorf("compress request of %s: %w", bound.path, err)
 		}
 	}
-	header = append(header, protocol.Field{Name: "grpc-timeout", Value: timeout})
+	header = append(header, protocol.Field{Name: "grpc-timeout", Value: timeout(o.Timeout)})
 	binary.BigEndian.PutUint32(body[1:prefixLen], uint32(len(body)-prefixLen))
 	return protocol.Frame{Verb: http.MethodPost, Path: bound.path, Header: header, Body: body, Check: check}, nil
 }
@@ -74,6 +70,24 @@ func compressBody(body []byte, o protocol.Options) ([]byte, error) {
 	compressed := bytes.NewBuffer([]byte{1, 0, 0, 0, 0})
 	err := newCompressor(o.Compressor).Do(compressed, body[prefixLen:])
 	return compressed.Bytes(), err
+}
+
+// timeout spells a duration as gRPC does: at most eight digits and a unit.
+// Source: github.com/grpc/grpc, doc/PROTOCOL-HTTP2.md, Timeout.
+func timeout(d time.Duration) string {
+	units := []struct {
+		size time.Duration
+		name string
+	}{
+		{time.Nanosecond, "n"}, {time.Microsecond, "u"}, {time.Millisecond, "m"},
+		{time.Second, "S"}, {time.Minute, "M"},
+	}
+	for _, u := range units {
+		if n := d / u.size; n < 1e8 {
+			return strconv.FormatInt(int64(n), 10) + u.name
+		}
+	}
+	return strconv.FormatInt(int64(d/time.Hour), 10) + "H"
 }
 
 // check reads the trailer: a gRPC failure is an HTTP success.
