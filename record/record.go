@@ -168,3 +168,8 @@ func (u Usage) CPU() float64 { return u.CPUUserS + u.CPUSystemS }
 func (w Wire) Sub(earlier Wire) Wire {
 	return Wire{w.Conns - earlier.Conns, w.Sent - earlier.Sent, w.Received - earlier.Received}
 }
+
+// Add gives what crossed both.
+func (w Wire) Add(other Wire) Wire {
+	return Wire{w.Conns + other.Conns, w.Sent + other.Sent, w.Received + other.Received}
+}

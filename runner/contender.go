@@ -22,12 +22,12 @@ type contender struct {
 }
 
 // launchAll starts every scenario's processes. On error none is left.
-func launchAll(ctx context.Context, p *plan.Plan, argv []string) ([]*contender, error) {
+func launchAll(ctx context.Context, p *plan.Plan, words func(role string) []string) ([]*contender, error) {
 	all := make([]*contender, len(p.Scenarios))
 	starts, startCtx := errgroup.WithContext(ctx)
 	for i, s := range p.Scenarios {
 		all[i] = &contender{scenario: s, plan: p, procs: make([]*process, 1+len(p.Tiers))}
-		starts.Go(func() error { return all[i].launch(startCtx, argv) })
+		starts.Go(func() error { return all[i].launch(startCtx, words) })
 	}
 	if err := starts.Wait(); err != nil {
 		endAll(all)
@@ -37,7 +37,7 @@ func launchAll(ctx context.Context, p *plan.Plan, argv []string) ([]*contender, 
 }
 
 // launch starts the last tier first, since each process must know the next.
-func (c *contender) launch(ctx context.Context, argv []string) error {
+func (c *contender) launch(ctx context.Context, words func(role string) []string) error {
 	p := c.plan
 	common := peer.Start{
 		Workload: p.Workload, Leg: p.Leg, Params: p.Params, Store: p.Store,
@@ -49,7 +49,7 @@ func (c *contender) launch(ctx context.Context, argv []string) error {
 		s := common
 		s.Role, s.Tier, s.Stack, s.Next = peer.Serve, tier.Name, c.stackOf(tier), next
 		name := fmt.Sprintf("%s server of %s", tier.Name, c.scenario.Name)
-		server, err := launch(ctx, name, argv, s)
+		server, err := launch(ctx, name, words(tier.Name), s)
 		if err != nil {
 			return err
 		}
@@ -58,7 +58,7 @@ func (c *contender) launch(ctx context.Context, argv []string) error {
 	}
 	s := common
 	s.Role, s.Driver, s.Next = peer.Drive, p.Driver, next
-	driver, err := launch(ctx, "driver of "+c.scenario.Name, argv, s)
+	driver, err := launch(ctx, "driver of "+c.scenario.Name, words(peer.Drive), s)
 	c.procs[0] = driver
 	return err
 }

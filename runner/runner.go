@@ -16,7 +16,8 @@ import (
 
 // Options are the runner's effects.
 type Options struct {
-	Peer    []string                // the words that start a process
+	Peer    []string                // the words that start a process,
+	Peers   map[string][]string     // but for tiers that another program serves
 	Started time.Time               // when the run began: times in records count from it
 	Keep    func(record.Line) error // keeps a line for good before it returns
 	Watch   func(Progress)          // sees each step
@@ -69,6 +70,14 @@ type run struct {
 	round  int // through the whole run
 }
 
+// words start the process of a role.
+func (r *run) words(role string) []string {
+	if other, ok := r.Peers[role]; ok {
+		return other
+	}
+	return r.Peer
+}
+
 func (r *run) at() float64 { return time.Since(r.Started).Seconds() }
 
 func (r *run) watch(step string, block int, scenario string) {
@@ -96,7 +105,7 @@ func (r *run) blocks(ctx context.Context) (string, error) {
 // block runs its rounds on processes of its own.
 func (r *run) block(ctx context.Context, index int, b plan.Block) error {
 	r.watch(StepStart, index, "")
-	all, err := launchAll(ctx, r.plan, r.Peer)
+	all, err := launchAll(ctx, r.plan, r.words)
 	if err != nil {
 		return err
 	}

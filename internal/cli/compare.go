@@ -39,6 +39,7 @@ func (a *app) planCommand() *cobra.Command {
 func (a *app) compareCommand() *cobra.Command {
 	var e experiment
 	var dir, format string
+	var peerWords []string
 	c := &cobra.Command{
 		Use:   "compare WORKLOAD",
 		Short: "Run a workload's stacks head to head and print the verdict",
@@ -56,13 +57,35 @@ func (a *app) compareCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.compare(c.Context(), p, dir, render)
+			peers, err := foreign(peerWords, p)
+			if err != nil {
+				return usage(err)
+			}
+			return a.compare(c.Context(), p, peers, dir, render)
 		},
 	}
 	e.declare(c, a.catalog)
 	c.Flags().StringVar(&dir, "out", "", "folder for the results (default: tare-results/TIME-WORKLOAD)")
+	c.Flags().StringArrayVar(&peerWords, "peer", nil, "TIER=COMMAND: have another program, which speaks the peer protocol, serve a tier; may be repeated")
 	declareFormat(c, &format)
 	return c
+}
+
+// foreign gives the words that start each tier which another program serves. A
+// shell takes the command apart, as the person who typed it expects.
+func foreign(words []string, p *plan.Plan) (map[string][]string, error) {
+	commands, err := pairs("--peer", words)
+	if err != nil {
+		return nil, err
+	}
+	peers := make(map[string][]string, len(commands))
+	for tier, command := range commands {
+		if !slices.ContainsFunc(p.Tiers, func(t plan.Tier) bool { return t.Name == tier }) {
+			return nil, fmt.Errorf("--peer %s: leg %s has no such tier", tier, p.Leg)
+		}
+		peers[tier] = []string{"sh", "-c", "exec " + command}
+	}
+	return peers, nil
 }
 
 // plan designs the experiment that the flags ask for. Every error of it is one
@@ -81,7 +104,7 @@ func (a *app) plan(e *experiment, workload string) (*plan.Plan, error) {
 
 // compare carries p out, keeps what it measures, and prints what it means. What
 // was measured before an error is printed too.
-func (a *app) compare(ctx context.Context, p *plan.Plan, dir string, render renderer) error {
+func (a *app) compare(ctx context.Context, p *plan.Plan, peers map[string][]string, dir string, render renderer) error {
 	started := a.Now()
 	if dir == "" {
 		dir = defaultDir(started, p.Workload)
@@ -101,15 +124,15 @@ func (a *app) compare(ctx context.Context, p *plan.Plan, dir string, render rend
 	}
 	shown := a.progress(len(p.Blocks), p.Trials())
 	err = runner.Run(ctx, p, runner.Options{
-		Peer: a.Self, Started: started, Keep: kept.keep, Watch: shown.watch,
-		Enough: func() bool { return p.Precision > 0 && stats.Precise(kept.lines, p.Precision) },
+		Peer: a.Self, Peers: peers, Started: started, Keep: kept.keep, Watch: shown.watch,
+		Enough: func() bool { return p.Precision > 0 && stats.Precise(&kept.run, p.Precision) },
 	})
 	shown.end()
 	err = errors.Join(err, kept.close())
 	if ctx.Err() != nil {
 		err = errInterrupted
 	}
-	err = errors.Join(err, a.show(kept.lines, render))
+	err = errors.Join(err, a.show(&kept.run, render))
 	fmt.Fprintf(a.Err, "results: %s\n", kept.path())
 	return err
 }

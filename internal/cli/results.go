@@ -15,9 +15,8 @@ const resultsFile = "results.jsonl"
 // results keeps the lines of a run: in memory for the report, and in a file,
 // where each stands for good before keep returns.
 type results struct {
-	dir   string
-	file  *os.File
-	lines []record.Line
+	file *os.File
+	run  record.Run
 }
 
 // createResults makes the folder and the file. It overwrites nothing.
@@ -29,7 +28,7 @@ func createResults(dir string) (*results, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create results file: %w", err)
 	}
-	return &results{dir: dir, file: f}, nil
+	return &results{file: f}, nil
 }
 
 // path is where the lines stand.
@@ -42,8 +41,7 @@ func (r *results) keep(l record.Line) error {
 	if err := r.file.Sync(); err != nil {
 		return fmt.Errorf("keep results: %w", err)
 	}
-	r.lines = append(r.lines, l)
-	return nil
+	return r.run.Add(l)
 }
 
 func (r *results) close() error { return r.file.Close() }
@@ -54,7 +52,7 @@ func defaultDir(now time.Time, workload string) string {
 }
 
 // readResults reads a results file, or the one in a folder.
-func readResults(path string) ([]record.Line, error) {
+func readResults(path string) (*record.Run, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, resultsFile)
 	}
@@ -62,9 +60,9 @@ func readResults(path string) ([]record.Line, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read results: %w", err)
 	}
-	lines, err := record.Read(f)
+	run, err := record.Read(f)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("read results %s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return lines, nil
+	return run, nil
 }

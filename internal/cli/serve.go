@@ -10,6 +10,7 @@ import (
 
 	"github.com/tare-bench/tare/peer"
 	"github.com/tare-bench/tare/peers/golang"
+	"github.com/tare-bench/tare/plan"
 	"github.com/tare-bench/tare/setting"
 	"github.com/tare-bench/tare/workload"
 )

@@ -11,6 +11,7 @@ import (
 	"github.com/tare-bench/tare/peer"
 	"github.com/tare-bench/tare/plan"
 	"github.com/tare-bench/tare/protocol"
+	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/workload"
 )
 
@@ -20,16 +21,18 @@ type carrier interface {
 	ready(calls []workload.Call) error
 	// run makes calls in so many slots until the pace ends. Call n is what was
 	// readied as the nth, and beyond those what more gives.
-	run(ctx context.Context, slots int, p *load.Pace, more func(n int) *workload.Call, rec load.Recorder) load.Totals
+	run(ctx context.Context, slots int, p *load.Pace, more func(n int) *workload.Call, rec load.Recorder) (load.Totals, error)
+	// wire counts what crossed the carrier's own sockets.
+	wire() record.Wire
 	close() error
 }
 
-func newCarrier(c catalog.Catalog, d *driver) (carrier, error) {
+func newCarrier(ctx context.Context, c catalog.Catalog, d *driver) (carrier, error) {
 	switch d.start.Driver {
 	case plan.Native:
 		return &native{d.next.conn, d.timeout}, nil
 	case plan.Lean:
-		return newLean(c, d)
+		return newPrepared(ctx, c, d)
 	}
 	return nil, fmt.Errorf("unknown driver %q", d.start.Driver)
 }
@@ -43,16 +46,18 @@ type native struct {
 
 func (*native) ready([]workload.Call) error { return nil }
 
-func (d *native) run(ctx context.Context, slots int, p *load.Pace, more func(int) *workload.Call, rec load.Recorder) load.Totals {
+func (d *native) run(ctx context.Context, slots int, p *load.Pace, more func(int) *workload.Call, rec load.Recorder) (load.Totals, error) {
 	sessions := make([]session, slots)
 	op := func(ctx context.Context, slot, n int) error {
 		return sessions[slot].do(ctx, d.conn, more(n), d.timeout)
 	}
-	totals, _ := load.Run(ctx, load.Monotonic(), slots, p, op, rec) // the end of ctx shows in what was recorded
-	return totals
+	return load.Run(ctx, load.Monotonic(), slots, p, op, rec)
 }
 
-func (d *native) close() error { return d.conn.Close() }
+// wire is nothing: the connection is the upstream's, which counts it.
+func (*native) wire() record.Wire { return record.Wire{} }
+
+func (*native) close() error { return nil }
 
 // pace turns what is asked of a trial into the loop's own terms.
 func pace(t peer.Trial) *load.Pace {

@@ -3,6 +3,7 @@ package golang
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
@@ -36,21 +37,21 @@ func drive(ctx context.Context, c catalog.Catalog, start peer.Start) (role, erro
 	if d.next, err = dial(ctx, c, start); err != nil {
 		return nil, err
 	}
-	if d.carry, err = newCarrier(c, d); err != nil {
-		return nil, err
+	if d.carry, err = newCarrier(ctx, c, d); err != nil {
+		return nil, errors.Join(err, d.next.conn.Close())
 	}
 	return d, nil
 }
 
 func (d *driver) Addr() string         { return "" }
 func (d *driver) Failed() <-chan error { return nil }
-func (d *driver) Close() error         { return d.carry.close() }
+func (d *driver) Close() error         { return errors.Join(d.carry.close(), d.next.conn.Close()) }
 
 func (d *driver) usage() (record.Usage, error) {
 	u, err := readUsage()
 	u.CPUUserS -= d.offClock.CPUUserS
 	u.CPUSystemS -= d.offClock.CPUSystemS
-	u.Dialed = d.next.dialed.asCaller()
+	u.Dialed = d.next.dialed.asCaller().Add(d.carry.wire())
 	return u, err
 }
 
@@ -102,7 +103,10 @@ func (d *driver) trial(ctx context.Context, t peer.Trial) (*record.Load, error) 
 	if err != nil {
 		return nil, err
 	}
-	totals := d.load(ctx, t, src, rec)
+	totals, err := d.load(ctx, t, src, rec)
+	if err != nil {
+		return nil, err
+	}
 	ended, err := readUsage()
 	if err != nil {
 		return nil, err
@@ -117,11 +121,15 @@ func (d *driver) trial(ctx context.Context, t peer.Trial) (*record.Load, error) 
 
 // load runs the trial's calls. It gives up once as many have failed as there
 // are slots, and none has succeeded.
-func (d *driver) load(ctx context.Context, t peer.Trial, src *source, rec load.Recorder) load.Totals {
-	ctx, stop := context.WithCancel(ctx)
+func (d *driver) load(ctx context.Context, t peer.Trial, src *source, rec load.Recorder) (load.Totals, error) {
+	running, stop := context.WithCancel(ctx)
 	defer stop()
 	rec = &hopeless{Recorder: rec, after: t.InFlight, stop: stop}
-	return d.carry.run(ctx, t.InFlight, pace(t), src.at, rec)
+	totals, err := d.carry.run(running, t.InFlight, pace(t), src.at, rec)
+	if running.Err() != nil { // given up, which shows in what was recorded
+		err = nil
+	}
+	return totals, err
 }
 
 // expect foretells how many calls a trial will make, generously: what is

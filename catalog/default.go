@@ -1,0 +1,48 @@
+package catalog
+
+import (
+	"github.com/tare-bench/tare/codec"
+	"github.com/tare-bench/tare/codec/json"
+	"github.com/tare-bench/tare/codec/proto"
+	"github.com/tare-bench/tare/codec/protojson"
+	"github.com/tare-bench/tare/compress"
+	"github.com/tare-bench/tare/compress/gzip"
+	"github.com/tare-bench/tare/compress/zstd"
+	"github.com/tare-bench/tare/protocol"
+	"github.com/tare-bench/tare/protocol/connect"
+	"github.com/tare-bench/tare/protocol/grpc"
+	"github.com/tare-bench/tare/protocol/rest"
+	"github.com/tare-bench/tare/store"
+	"github.com/tare-bench/tare/store/memory"
+	"github.com/tare-bench/tare/workload"
+	"github.com/tare-bench/tare/workload/orders"
+)
+
+// Default is all that tare comes with.
+func Default() Catalog {
+	return Catalog{
+		Protocols: []protocol.Protocol{
+			rest.New(),
+			grpc.New(),
+			connect.New(),
+			connect.NewWeb(),
+		},
+		Codecs: []codec.Codec{
+			json.Codec{},
+			protojson.Codec{},
+			proto.Codec{},
+		},
+		Compressors: []compress.Compressor{
+			gzip.Compressor{},
+			zstd.Compressor{},
+		},
+		Workloads: []workload.Workload{
+			orders.Workload{},
+		},
+		Stores: []store.Kind{
+			memory.Kind{},
+		},
+		Baseline: "rest+json",
+		KeptIn:   "memory",
+	}
+}

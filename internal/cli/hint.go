@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/tare-bench/tare/runner"
+)
+
+// hints pair what an error is with what to do about it; the first that fits
+// is given.
+var hints = []struct {
+	fits func(error) bool
+	text string
+}{
+	{is(fs.ErrExist), "give another folder with --out; results are never overwritten"},
+	{is(syscall.ENOSPC), "free some space, or give a folder on another disk with --out; what was kept until now can be printed with tare report"},
+	{is(syscall.EADDRINUSE), "another program listens there; give another address with --listen"},
+	{is(syscall.EACCES), "give a folder that can be written to with --out, or a port above 1023 with --listen"},
+	{is(errInterrupted), "print what there is with tare report FOLDER"},
+	{as[*runner.AnswerError], "to time unequal work would compare nothing; call the service by itself with tare serve and mend it first"},
+	{says("unknown protocol", "unknown codec", "unknown compressor", "no setting", "is spelled PROTOCOL"), "tare stacks lists what stacks are made of"},
+	{says("unknown workload", "unknown store"), "tare stacks lists the workloads and stores"},
+	{says("none of"), "look at what the server says with tare serve; a longer --timeout helps only if it is slow"},
+	{says(") died"), "what was measured before can be printed with tare report FOLDER"},
+}
+
+func is(target error) func(error) bool {
+	return func(err error) bool { return errors.Is(err, target) }
+}
+
+func as[T error](err error) bool {
+	var target T
+	return errors.As(err, &target)
+}
+
+func says(words ...string) func(error) bool {
+	return func(err error) bool {
+		for _, w := range words {
+			if strings.Contains(err.Error(), w) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// hintFor gives the remedy for err, or "".
+func hintFor(err error) string {
+	for _, h := range hints {
+		if h.fits(err) {
+			return h.text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// The test binary is also the program, and so the processes that it starts:
+// those of the catalogue, and contenders that misbehave.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"tare": func() {
+			s := Process()
+			s.Self = []string{"tare", peerCommand}
+			os.Exit(Main(os.Args[1:], faultyCatalog(), s))
+		},
+	})
+}
+
+// Each file below testdata/script shows one behaviour of the program.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv(markName, e.WorkDir) // tells the processes of one script from all others
+			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "root" {
+				return os.Getuid() == 0, nil
+			}
+			return false, fmt.Errorf("unknown condition %s", name)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"await":    await,
+			"answers":  answers,
+			"freeport": freePort,
+			"small":    smallDisk,
+			"nobody":   nobody,
+		},
+	})
+}
+
+const markName = "TARE_TEST_SCRIPT"
+
+// patience is how long a script waits for what must happen.
+const patience = time.Minute
+
+// await FILE TEXT waits until a file contains a text.
+func await(ts *testscript.TestScript, not bool, args []string) {
+	if not || len(args) != 2 {
+		ts.Fatalf("usage: await FILE TEXT")
+	}
+	eventually(ts, fmt.Sprintf("%s has %q", args[0], args[1]), func() bool {
+		text, err := os.ReadFile(ts.MkAbs(args[0]))
+		return err == nil && strings.Contains(string(text), args[1])
+	})
+}
+
+// answers PORT waits until somebody listens on a port.
+func answers(ts *testscript.TestScript, not bool, args []string) {
+	if not || len(args) != 1 {
+		ts.Fatalf("usage: answers PORT")
+	}
+	eventually(ts, "somebody listens on port "+args[0], func() bool {
+		c, err := net.Dial("tcp", "127.0.0.1:"+args[0])
+		return err == nil && c.Close() == nil
+	})
+}
+
+func eventually(ts *testscript.TestScript, what string, holds func() bool) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	end := time.After(patience)
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-end:
+			ts.Fatalf("after %v it is still not so that %s", patience, what)
+		}
+	}
+}
+
+// freeport NAME puts the number of a free port into a variable.
+func freePort(ts *testscript.TestScript, not bool, args []string) {
+	if not || len(args) != 1 {
+		ts.Fatalf("usage: freeport NAME")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	ts.Check(err)
+	ts.Check(l.Close())
+	ts.Setenv(args[0], port)
+}
+
+// small FOLDER makes a folder on a disk of 64 KiB.
+func smallDisk(ts *testscript.TestScript, not bool, args []string) {
+	if not || len(args) != 1 {
+		ts.Fatalf("usage: small FOLDER")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o755))
+	ts.Check(syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"))
+	ts.Defer(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+}
+
+// nobody waits until no process of this script is left.
+func nobody(ts *testscript.TestScript, not bool, args []string) {
+	if not || len(args) != 0 {
+		ts.Fatalf("usage: nobody")
+	}
+	mark := markName + "=" + ts.Getenv(markName)
+	eventually(ts, "no process is left", func() bool {
+		environs, err := filepath.Glob("/proc/[0-9]*/environ")
+		ts.Check(err)
+		for _, path := range environs {
+			text, err := os.ReadFile(path) // a process may end meanwhile
+			if err == nil && strings.Contains(string(text), mark) {
+				return false
+			}
+		}
+		return true
+	})
+}

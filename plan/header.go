@@ -1,0 +1,15 @@
+package plan
+
+import "github.com/tare-bench/tare/record"
+
+// Header begins the record of a run of p. What the plan cannot know, its caller
+// fills in: Version, Started, Command, Environment and Libraries.
+func (p *Plan) Header() record.Header {
+	return record.Header{
+		Format: record.Format, Workload: p.Workload, Leg: p.Leg, Path: p.Path, Params: p.Params,
+		Store: p.Store, Driver: p.Driver, InFlight: p.InFlight, Rate: p.Rate, Arrivals: p.Arrivals,
+		TimeoutS: p.Timeout.Seconds(), Seed: p.Seed, SliceS: p.Slice.Seconds(), Calls: p.Calls,
+		Blocks: len(p.Blocks), Rounds: len(p.Blocks[0].Rounds), Precision: p.Precision, Margin: p.Margin,
+		Baseline: p.Baseline, Scenarios: p.Scenarios, LeftOut: p.LeftOut,
+	}
+}
