@@ -65,11 +65,14 @@ func arrange(run *record.Run) (*arranged, error) {
 
 func (b *block) merge() {
 	for s := range b.latency {
-		b.latency[s] = record.NewHistogram()
 		for _, r := range b.rounds {
-			if r[s] != nil {
-				b.latency[s].Merge(r[s].Load.Latency)
+			if r[s] == nil || r[s].Load.Latency.Count() == 0 {
+				continue
 			}
+			if b.latency[s].Count() == 0 {
+				b.latency[s] = record.NewHistogram()
+			}
+			b.latency[s].Merge(r[s].Load.Latency)
 		}
 	}
 }

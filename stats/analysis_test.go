@@ -1,0 +1,432 @@
+package stats_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tare-bench/tare/record"
+	"github.com/tare-bench/tare/stats"
+	"github.com/tare-bench/tare/stats/statstest"
+)
+
+// quiet is a run without any noise, whose figures can be worked out by hand.
+func quiet(stacks ...statstest.Stack) *record.Run {
+	return statstest.Experiment{Stacks: stacks, Blocks: 6, Rounds: 4, Slice: 250 * time.Millisecond}.Run()
+}
+
+func double(name string) statstest.Stack {
+	s := stack(name)
+	s.CallsPerS, s.ServerCPU, s.Median, s.Sent = s.CallsPerS/2, s.ServerCPU*2, s.Median*2, s.Sent*2
+	return s
+}
+
+func comparison(t *testing.T, a *stats.Analysis, metric, stack string) stats.Comparison {
+	t.Helper()
+	for _, c := range a.Comparisons {
+		if c.Metric.Name == metric && c.Stack == stack {
+			return c
+		}
+	}
+	t.Fatalf("no comparison of %s of %s", metric, stack)
+	return stats.Comparison{}
+}
+
+func level(t *testing.T, a *stats.Analysis, metric string, scenario int) stats.Level {
+	t.Helper()
+	for _, l := range a.Scenarios[scenario].Levels {
+		if l.Metric.Name == metric {
+			return l
+		}
+	}
+	t.Fatalf("no level of %s", metric)
+	return stats.Level{}
+}
+
+func near(got, want float64) bool { return math.Abs(got-want) <= 0.02*math.Abs(want) }
+
+func TestLevelsAndRatiosWithoutNoiseAreTheTruth(t *testing.T) {
+	a := analyse(t, quiet(stack("a+x"), double("b+x")))
+	for _, c := range []struct {
+		metric       string
+		level, ratio float64
+		verdict      stats.Verdict
+	}{
+		{"throughput", 12000, 0.5, stats.Lower},
+		{"server_cpu_per_call", 60e-6, 2, stats.Higher},
+		{"driver_cpu_per_call", 50e-6, 1, stats.Same},
+		{"latency_p50", 1e-3, 2, stats.Higher},
+		{"server_peak_rss", 30 << 20, 1, stats.Same},
+		{"bytes_sent_per_call", 300, 2, stats.Higher},
+		{"bytes_received_per_call", 200, 1, stats.Same},
+	} {
+		if l := level(t, a, c.metric, 0); !near(l.Value, c.level) {
+			t.Errorf("%s is %g, want %g", c.metric, l.Value, c.level)
+		}
+		got := comparison(t, a, c.metric, "b+x")
+		if !near(got.Ratio.Value, c.ratio) || got.Verdict != c.verdict {
+			t.Errorf("%s: ratio %g, verdict %s; want %g, %s", c.metric, got.Ratio.Value, got.Verdict, c.ratio, c.verdict)
+		}
+		if exact := got.Metric.Kind == stats.Exact; exact != (got.Confidence == 1) {
+			t.Errorf("%s: confidence %g", c.metric, got.Confidence)
+		}
+	}
+}
+
+func TestVerdictAgreesWithTheIntervalThatIsPrinted(t *testing.T) {
+	for seed := range uint64(40) {
+		b := stack("b+x")
+		b.ServerCPU = b.ServerCPU * time.Duration(90+seed) / 100
+		a := analyse(t, statstest.Experiment{
+			Stacks: []statstest.Stack{stack("a+x"), b, stack("c+x")}, Blocks: 6, Rounds: 8,
+			Slice: 250 * time.Millisecond, Noise: statstest.Busy, Seed: seed,
+		}.Run())
+		for _, c := range a.Comparisons {
+			m := 1.02
+			inside := c.Ratio.Low >= 1/m && c.Ratio.High <= m
+			above := c.Ratio.Low > 1 && c.Ratio.Value > m
+			below := c.Ratio.High < 1 && c.Ratio.Value < 1/m
+			want := map[bool]stats.Verdict{true: stats.Unclear}[!inside && !above && !below]
+			switch {
+			case inside:
+				want = stats.Same
+			case above:
+				want = stats.Higher
+			case below:
+				want = stats.Lower
+			}
+			if c.Verdict != want {
+				t.Errorf("seed %d, %s: %v is called %s", seed, c.Metric.Name, c.Ratio, c.Verdict)
+			}
+			if (c.Needs != nil) != (c.Verdict == stats.Unclear && c.Reason == "") {
+				t.Errorf("seed %d, %s: %s needs %v", seed, c.Metric.Name, c.Verdict, c.Needs)
+			}
+			if c.Metric.Kind != stats.Exact && c.Confidence < 0.95 {
+				t.Errorf("seed %d, %s: judged at %g", seed, c.Metric.Name, c.Confidence)
+			}
+		}
+	}
+}
+
+func TestVerdictDoesNotDependOnWhichIsTheBaseline(t *testing.T) {
+	opposite := map[stats.Verdict]stats.Verdict{stats.Higher: stats.Lower, stats.Lower: stats.Higher}
+	for seed := range uint64(20) {
+		b := stack("b+x")
+		b.ServerCPU = b.ServerCPU * time.Duration(98+seed) / 100
+		run := statstest.Experiment{
+			Stacks: []statstest.Stack{stack("a+x"), b}, Blocks: 6, Rounds: 8,
+			Slice: 250 * time.Millisecond, Noise: statstest.Busy, Seed: seed,
+		}.Run()
+		one := comparison(t, analyse(t, run), "server_cpu_per_call", "b+x")
+		run.Header.Baseline = "b+x"
+		other := comparison(t, analyse(t, run), "server_cpu_per_call", "a+x")
+		want, turned := opposite[one.Verdict]
+		if !turned {
+			want = one.Verdict
+		}
+		if other.Verdict != want || math.Abs(one.Ratio.Low*other.Ratio.High-1) > 1e-9 {
+			t.Errorf("seed %d: %s %v, turned about %s %v", seed, one.Verdict, one.Ratio, other.Verdict, other.Ratio)
+		}
+	}
+}
+
+func TestHolmByHand(t *testing.T) {
+	// Equal weights are Holm's first procedure: 0.05/4, /3, /2, and no further
+	// once one is kept.
+	got := stats.Holm([]float64{0.01, 0.04, 0.03, 0.005}, []float64{1, 1, 1, 1}, 0.05)
+	want := []float64{0.05 / 3, 0.05 / 2, 0.05 / 2, 0.05 / 4}
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > 1e-12 {
+			t.Errorf("level %d is %g, want %g", i, got[i], want[i])
+		}
+	}
+	// Half of all weight has half of alpha, and what is left passes on.
+	got = stats.Holm([]float64{0.02, 0.04}, []float64{0.5, 0.5}, 0.05)
+	if math.Abs(got[0]-0.025) > 1e-12 || math.Abs(got[1]-0.05) > 1e-12 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestFewBlocksGiveNoVerdictAndSayWhy(t *testing.T) {
+	run := statstest.Experiment{Stacks: []statstest.Stack{stack("a+x"), double("b+x")}, Blocks: 4, Rounds: 4, Slice: 250 * time.Millisecond}.Run()
+	a := analyse(t, run)
+	c := comparison(t, a, "server_cpu_per_call", "b+x")
+	if c.Verdict != stats.Unclear || c.Reason != "a verdict takes 5 blocks; there are 4" || c.Ratio.Bounded() || !near(c.Ratio.Value, 2) {
+		t.Errorf("got %+v", c)
+	}
+	if a.Warnings[0].Code != "few_blocks" {
+		t.Errorf("warnings %v", a.Warnings)
+	}
+}
+
+func TestQuantilesTakeTenCallsBeyondThem(t *testing.T) {
+	run := quiet(stack("a+x"), stack("b+x"))
+	a := analyse(t, run) // 4 rounds of 1,500 calls a block
+	if l := level(t, a, "latency_p99", 0); !l.Known() || l.Reason != "" {
+		t.Errorf("p99: %+v", l)
+	}
+	l := level(t, a, "latency_p999", 0)
+	if want := "p99.9 takes 10000 calls in each block; a+x had 6000 in one"; l.Known() || l.Reason != want {
+		t.Errorf("p99.9: %q, want %q", l.Reason, want)
+	}
+	// One thin block is enough to withhold it.
+	thin := record.NewHistogram()
+	for range 100 {
+		thin.Record(time.Millisecond)
+	}
+	for i := range run.Trials {
+		if t := &run.Trials[i]; t.Block == 3 && t.Scenario == 1 {
+			t.Load.Latency = thin
+		}
+	}
+	c := comparison(t, analyse(t, run), "latency_p99", "b+x")
+	if want := "p99 takes 1000 calls in each block; b+x had 400 in one"; c.Reason != want || c.Ratio.Known() || c.Verdict != stats.Unclear {
+		t.Errorf("got %+v, want %q", c, want)
+	}
+}
+
+func TestErrorsWithholdRatiosAndAreCounted(t *testing.T) {
+	run := quiet(stack("a+x"), double("b+x"), stack("c+x"))
+	for i := range run.Trials {
+		if l := run.Trials[i].Load; run.Trials[i].Scenario == 1 {
+			l.OK, l.Errors, l.FirstError = l.Calls-3, map[string]int{"deadline": 2, "reset": 1}, "too slow"
+		}
+	}
+	a := analyse(t, run)
+	for _, c := range a.Comparisons {
+		if want := c.Stack == "b+x"; want != (c.Verdict == stats.Withheld) || want != strings.Contains(c.Reason, "0.2 % of the calls of b+x failed") {
+			t.Errorf("%s of %s: %s, %q", c.Metric.Name, c.Stack, c.Verdict, c.Reason)
+		}
+	}
+	if got := level(t, a, "errors", 1).Value; got != 72 {
+		t.Errorf("%g errors", got)
+	}
+}
+
+func TestRoundsWithAFailedTrialAreLeftOutAndCounted(t *testing.T) {
+	run := quiet(stack("a+x"), double("b+x"))
+	for i := range run.Trials {
+		// What the failed trial's partner shows would change the ratio.
+		switch tr := &run.Trials[i]; {
+		case tr.Round == 5 && tr.Scenario == 0:
+			tr.Failed, tr.Load = "driver died", nil
+		case tr.Round == 5:
+			tr.Processes[1].CPUUserS *= 100
+		}
+	}
+	a := analyse(t, run)
+	if c := comparison(t, a, "server_cpu_per_call", "b+x"); !near(c.Ratio.Value, 2) {
+		t.Errorf("ratio %v", c.Ratio)
+	}
+	if got := a.Scenarios[1].LeftOut; got != 1 {
+		t.Errorf("%d rounds left out", got)
+	}
+	if got := a.Scenarios[0].Tally.Failed; got != 1 {
+		t.Errorf("%d trials failed", got)
+	}
+}
+
+func TestARunWithoutResultsIsAnError(t *testing.T) {
+	run := quiet(stack("a+x"))
+	for i := range run.Trials {
+		run.Trials[i].Load, run.Trials[i].Failed = nil, "no server"
+	}
+	if _, err := stats.Analyze(run); err == nil || !strings.Contains(err.Error(), "no server") {
+		t.Errorf("got %v", err)
+	}
+	if stats.Precise(run, 0.5) {
+		t.Error("and yet precise")
+	}
+}
+
+func TestExactMetricsShowTheirRange(t *testing.T) {
+	run := quiet(stack("a+x"), stack("b+x"))
+	for i := range run.Trials {
+		if tr := &run.Trials[i]; tr.Scenario == 1 && tr.Block == 0 {
+			tr.Wire.Sent *= 2
+		}
+	}
+	a := analyse(t, run)
+	if l := level(t, a, "bytes_sent_per_call", 0); l.Low != l.High || l.Value != 300 {
+		t.Errorf("steady: %+v", l.Interval)
+	}
+	if l := level(t, a, "bytes_sent_per_call", 1); l.Low != 300 || l.High != 600 || l.Value != 350 {
+		t.Errorf("varying: %+v", l.Interval)
+	}
+	if c := comparison(t, a, "bytes_sent_per_call", "b+x"); c.Ratio != (stats.Interval{Low: 7. / 6, Value: 7. / 6, High: 7. / 6}) {
+		t.Errorf("ratio %+v", c.Ratio)
+	}
+}
+
+func TestNeedsFollowTheSquareRootLaw(t *testing.T) {
+	run := statstest.Experiment{
+		Stacks: []statstest.Stack{stack("a+x"), stack("b+x")}, Blocks: 6, Rounds: 4,
+		Slice: 250 * time.Millisecond, Noise: statstest.Busy, Seed: 3,
+	}.Run()
+	c := comparison(t, analyse(t, run), "throughput", "b+x")
+	if c.Needs == nil {
+		t.Fatalf("verdict %s", c.Verdict)
+	}
+	half := math.Log(c.Ratio.High / c.Ratio.Value)
+	factor := math.Pow(half/math.Log(1.02), 2)
+	const underLoad = 2 * 6 * 4 * 0.25
+	if !near(c.Needs.Factor, factor) || !near(c.Needs.MoreS, (factor-1)*underLoad) || !near(c.Needs.Detects, math.Exp(half)-1) {
+		t.Errorf("needs %+v, want a factor of %g", *c.Needs, factor)
+	}
+}
+
+func TestTiersPartTheServersCPU(t *testing.T) {
+	run := statstest.Experiment{
+		Stacks: []statstest.Stack{stack("a+x")}, Blocks: 6, Rounds: 4,
+		Slice: 250 * time.Millisecond, Tiers: []string{"front", "till"},
+	}.Run()
+	got := analyse(t, run).Scenarios[0].Tiers
+	if len(got) != 2 || got[0].Name != "front" || !near(got[0].Value+got[1].Value, 60e-6) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestOpenLoopJudgesNoThroughput(t *testing.T) {
+	run := quiet(stack("a+x"), stack("b+x"))
+	run.Header.Rate = 100
+	for _, c := range analyse(t, run).Comparisons {
+		if c.Metric.Name == "throughput" {
+			t.Errorf("throughput, which the schedule sets, is judged %s", c.Verdict)
+		}
+	}
+}
+
+func TestPreciseLooksAtWhatWillBePrinted(t *testing.T) {
+	run := statstest.Experiment{
+		Stacks: []statstest.Stack{stack("a+x"), stack("b+x")}, Blocks: 8, Rounds: 10,
+		Slice: 250 * time.Millisecond, Noise: statstest.Busy, Seed: 5,
+	}.Run()
+	run.Header.Precision = 0.1 // so that Analyze widens as Precise does
+	widest := 0.0
+	for _, c := range analyse(t, run).Comparisons {
+		if c.Metric.Headline(run.Header) {
+			widest = max(widest, c.Ratio.High/c.Ratio.Value-1)
+		}
+	}
+	if !stats.Precise(run, widest*1.001) || stats.Precise(run, widest*0.999) {
+		t.Errorf("the widest headline is ±%g", widest)
+	}
+	one := statstest.Experiment{Stacks: []statstest.Stack{stack("a+x")}, Blocks: 5, Rounds: 4, Slice: 250 * time.Millisecond}
+	if !stats.Precise(one.Run(), 0.01) {
+		t.Error("one stack without noise is not precise")
+	}
+	one.Blocks = 4
+	if stats.Precise(one.Run(), 0.01) {
+		t.Error("precise after 4 blocks")
+	}
+}
+
+// crossed are all four of two protocols and two codecs, with ratios to a+x for
+// b+x, a+y and b+y.
+func crossed(bx, ay, by float64) []statstest.Stack {
+	of := func(name string, ratio float64) statstest.Stack {
+		s := stack(name)
+		s.ServerCPU = time.Duration(ratio * float64(s.ServerCPU))
+		return s
+	}
+	return []statstest.Stack{stack("a+x"), of("b+y", by), of("b+x", bx), of("a+y", ay)}
+}
+
+func TestFactorsMultiplyToTheWhole(t *testing.T) {
+	a := analyse(t, statstest.Experiment{
+		Stacks: crossed(1.2, 1.3, 1.7), Blocks: 6, Rounds: 20,
+		Slice: 250 * time.Millisecond, Noise: statstest.Busy, Seed: 2,
+	}.Run())
+	seen := 0
+	for _, f := range a.Factorials {
+		product := 1.0
+		for _, e := range f.Effects {
+			product *= e.Ratio.Value
+		}
+		if math.Abs(product/f.Whole.Value-1) > 1e-12 {
+			t.Errorf("%s: %g of %g", f.Metric.Name, product, f.Whole.Value)
+		}
+		whole := comparison(t, a, f.Metric.Name, f.Stack).Ratio.Value
+		if math.Abs(f.Whole.Value/whole-1) > 1e-12 {
+			t.Errorf("%s: parts %g of a ratio of %g", f.Metric.Name, f.Whole.Value, whole)
+		}
+		if f.Stack == "b+y" {
+			seen++
+		}
+	}
+	if seen != 2 || len(a.Factorials) != 2 {
+		t.Errorf("%d of %d factorials are of the stack that differs in two", seen, len(a.Factorials))
+	}
+}
+
+func TestFactorsByHand(t *testing.T) {
+	// Shapley: protocol = √(1.2 · 1.7/1.3), codec = √(1.3 · 1.7/1.2).
+	for _, f := range analyse(t, quiet(crossed(1.2, 1.3, 1.7)...)).Factorials {
+		if f.Metric.Name != "server_cpu_per_call" {
+			continue
+		}
+		got := fmt.Sprintf("%s %s %s %.3f, %s %s %s %.3f, %.3f",
+			f.Effects[0].Factor, f.Effects[0].From, f.Effects[0].To, f.Effects[0].Ratio.Value,
+			f.Effects[1].Factor, f.Effects[1].From, f.Effects[1].To, f.Effects[1].Ratio.Value, f.Interaction.Value)
+		if want := "protocol a b 1.253, codec x y 1.357, 1.090"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		return
+	}
+	t.Error("no factorial of the server's CPU")
+}
+
+func TestThreeFactorsMultiplyToo(t *testing.T) {
+	var all []statstest.Stack
+	for _, name := range []string{"a+x", "b+x", "a+y", "b+y", "a+x@z=1", "b+x@z=1", "a+y@z=1", "b+y@z=1"} {
+		all = append(all, stack(name))
+	}
+	run := quiet(all...)
+	for i := range run.Header.Scenarios { // make z an axis of its own: a compressor
+		f := run.Header.Scenarios[i].Factors
+		f["compressor"] = f["z"]
+		delete(f, "z")
+	}
+	for i := range run.Trials { // 1.1, 1.2 and 1.5, which do not meddle
+		for bit, ratio := range []float64{1.1, 1.2, 1.5} {
+			if run.Trials[i].Scenario>>bit&1 == 1 { // as the names above are ordered
+				run.Trials[i].Processes[1].CPUUserS *= ratio
+				run.Trials[i].Processes[1].CPUSystemS *= ratio
+			}
+		}
+	}
+	for _, f := range analyse(t, run).Factorials {
+		if f.Metric.Name == "server_cpu_per_call" && f.Stack == "b+y@z=1" {
+			got := fmt.Sprintf("%.3f %.3f %.3f", f.Effects[0].Ratio.Value, f.Effects[1].Ratio.Value, f.Effects[2].Ratio.Value)
+			if got != "1.100 1.200 1.500" || f.Interaction.Known() {
+				t.Errorf("effects %s, interaction %v", got, f.Interaction)
+			}
+			return
+		}
+	}
+	t.Error("no factorial of three factors")
+}
+
+func TestSettingsGoWithTheirProtocol(t *testing.T) {
+	run := quiet(crossed(1.2, 1.3, 1.7)...)
+	for i := range run.Header.Scenarios {
+		f := run.Header.Scenarios[i].Factors
+		f["conns"] = map[string]string{"a": "pool", "b": "1"}[f["protocol"]]
+	}
+	a := analyse(t, run)
+	if len(a.Factorials) == 0 {
+		t.Fatal("a setting whose default differs hides the factorial")
+	}
+	if e := a.Factorials[0].Effects[0]; e.Factor != "protocol" || fmt.Sprint(e.With) != "[conns]" {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestWithoutEveryCellThereIsNoFactorial(t *testing.T) {
+	a := analyse(t, quiet(crossed(1.2, 1.3, 1.7)[:3]...))
+	if len(a.Factorials) != 0 {
+		t.Errorf("got %+v", a.Factorials)
+	}
+}
