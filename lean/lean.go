@@ -73,7 +73,7 @@ func Dial(ctx context.Context, c Config) (*Client, error) {
 		conns = c.InFlight
 	}
 	client := &Client{config: c, addr: addr}
-	count := min(conns, runtime.GOMAXPROCS(0))
+	count := min(conns, loops())
 	for i := range count {
 		l, err := newLoop(client, share(conns, count, i), share(c.InFlight, conns, 0))
 		if err != nil {
@@ -89,6 +89,11 @@ func Dial(ctx context.Context, c Config) (*Client, error) {
 	}
 	return client, nil
 }
+
+// loops is how many event loops suffice: a call costs the cheapest of servers
+// more than three times what it costs a loop, and the fewer loops there are,
+// the more answers each finds at a time.
+func loops() int { return (runtime.GOMAXPROCS(0) + 3) / 4 }
 
 // share is part i of n things shared out evenly in parts.
 func share(n, parts, i int) int { return (n + parts - 1 - i) / parts }
@@ -110,6 +115,9 @@ func (c *Client) Drive(ctx context.Context, slots int, pace *load.Pace, next fun
 	t := trial{pace: pace, call: next, rec: rec, began: time.Now()}
 	var first int
 	for i, l := range busy {
+		if err := l.settle(); err != nil {
+			return Totals{}, err
+		}
 		n := share(slots, len(busy), i)
 		l.ready(&t, first, n)
 		first += n

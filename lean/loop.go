@@ -94,11 +94,21 @@ func (l *loop) connect(ctx context.Context) error {
 		if pending == 0 {
 			return nil
 		}
-		if err := l.turn(-1); err != nil {
+		if _, err := l.turn(-1); err != nil {
 			return err
 		}
 		if ctx.Err() != nil {
 			return rpc.ErrorOf(ctx.Err())
+		}
+	}
+}
+
+// settle handles what befell idle connections since they were last used.
+func (l *loop) settle() error {
+	for {
+		n, err := l.turn(0)
+		if n == 0 || err != nil {
+			return err
 		}
 	}
 }
@@ -124,15 +134,12 @@ func (l *loop) run(ctx context.Context) error {
 	if l.pace.Open() {
 		punctual()
 	}
-	if err := l.turn(0); err != nil { // what befell idle connections since the last trial
-		return err
-	}
 	for {
 		l.begin()
 		if l.over && l.oldest == nil {
 			return nil
 		}
-		if err := l.turn(l.timeout()); err != nil {
+		if _, err := l.turn(l.timeout()); err != nil {
 			l.fail(rpc.TransportError(ctx, err))
 			return err
 		}
@@ -146,12 +153,12 @@ func (l *loop) run(ctx context.Context) error {
 	}
 }
 
-// turn waits for events, at most for d (below 0: however long), and handles
-// them.
-func (l *loop) turn(d time.Duration) error {
+// turn waits for events, at most for d (below 0: however long), handles them,
+// and says how many there were.
+func (l *loop) turn(d time.Duration) (n int, err error) {
 	events, err := l.poll.wait(d)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	l.tick()
 	for _, e := range events {
@@ -163,7 +170,7 @@ func (l *loop) turn(d time.Duration) error {
 		l.offer(c)
 		l.begin()
 	}
-	return nil
+	return len(events), nil
 }
 
 // tick reads the clock.
