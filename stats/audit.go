@@ -182,7 +182,6 @@ type evidence struct {
 func gather(a *arranged, scenario int, t Tally) *evidence {
 	e := &evidence{
 		run: a.run, blocks: len(a.blocks), factors: a.run.Header.Scenarios[scenario].Factors, tally: t,
-		latency: record.NewHistogram(), lateness: record.NewHistogram(),
 	}
 	a.each(scenario, func(t *record.Trial) {
 		e.wire.add(t.Wire)
@@ -197,11 +196,16 @@ func gather(a *arranged, scenario int, t Tally) *evidence {
 			}
 		}
 		if t.Load.Lateness != nil {
+			if e.lateness.Count() == 0 {
+				e.lateness, e.latency = record.NewHistogram(), record.NewHistogram()
+			}
 			e.lateness.Merge(*t.Load.Lateness)
 		}
 	})
 	for _, b := range a.blocks {
-		e.latency.Merge(b.latency[scenario])
+		if e.lateness.Count() > 0 { // nothing else looks at it
+			e.latency.Merge(b.latency[scenario])
+		}
 	}
 	if t.Calls > 0 {
 		e.conns = e.wire.conns / float64(t.Calls)

@@ -62,19 +62,6 @@ func (c *tallied) add(hit bool) {
 	}
 }
 
-// bare strips a run to the one metric that a simulation of thousands needs.
-func bare(e statstest.Experiment) *record.Run {
-	run := e.Run()
-	for i := range run.Trials {
-		run.Trials[i].Load.Latency = record.Histogram{}
-		run.Trials[i].Wire, run.Trials[i].WireFar = record.Wire{}, record.Wire{}
-		for j := range run.Trials[i].Processes {
-			run.Trials[i].Processes[j].PeakRSS = 0
-		}
-	}
-	return run
-}
-
 func TestIntervalsOf95PercentCoverTheTruth(t *testing.T) {
 	const experiments = 2000
 	slower := stack("b+x")
@@ -83,10 +70,10 @@ func TestIntervalsOf95PercentCoverTheTruth(t *testing.T) {
 	noise.RestartCPU = 0.035 // the most that was measured
 	var covered, naive tallied
 	simulate(experiments, func(seed uint64) {
-		run := bare(statstest.Experiment{
+		run := statstest.Experiment{
 			Stacks: []statstest.Stack{stack("a+x"), slower}, Blocks: 6, Rounds: 8,
-			Slice: 250 * time.Millisecond, Noise: noise, Seed: seed,
-		})
+			Slice: 250 * time.Millisecond, Noise: noise, Seed: seed, Bare: true,
+		}.Run()
 		low, high := stats.Pooled(run, "server_cpu_per_call", 0.95, true)
 		covered.add(low <= 1.3 && 1.3 <= high)
 		low, high = stats.Pooled(run, "server_cpu_per_call", 0.95, false)
@@ -103,11 +90,11 @@ func TestIntervalsOf95PercentCoverTheTruth(t *testing.T) {
 }
 
 func TestAgainstItselfAStackIsSeldomDifferent(t *testing.T) {
-	const experiments = 400
+	const experiments = 300
 	var different tallied
 	simulate(experiments, func(seed uint64) {
 		a := analyse(t, statstest.Experiment{
-			Stacks: []statstest.Stack{stack("a+x#1"), stack("a+x#2"), stack("a+x#3")}, Blocks: 6, Rounds: 6,
+			Stacks: []statstest.Stack{stack("a+x#1"), stack("a+x#2"), stack("a+x#3")}, Blocks: 6, Rounds: 4,
 			Slice: 250 * time.Millisecond, Noise: statstest.Busy, Seed: seed,
 		}.Run())
 		any := false
@@ -128,10 +115,10 @@ func TestARealDifferenceIsFound(t *testing.T) {
 	slower.ServerCPU = slower.ServerCPU * 11 / 10
 	var found, reversed tallied
 	simulate(experiments, func(seed uint64) {
-		run := bare(statstest.Experiment{
+		run := statstest.Experiment{
 			Stacks: []statstest.Stack{stack("a+x"), slower}, Blocks: 6, Rounds: 40,
-			Slice: 125 * time.Millisecond, Noise: statstest.Busy, Seed: seed,
-		})
+			Slice: 125 * time.Millisecond, Noise: statstest.Busy, Seed: seed, Bare: true,
+		}.Run()
 		for _, c := range analyse(t, run).Comparisons {
 			if c.Metric.Name == "server_cpu_per_call" {
 				found.add(c.Verdict == stats.Higher)
@@ -154,10 +141,10 @@ func TestStoppingOnPrecisionKeepsCoverage(t *testing.T) {
 	noise.Rate, noise.RestartRate = noise.CPU, noise.RestartCPU // two headlines alike
 	var covered, stopped tallied
 	simulate(experiments, func(seed uint64) {
-		run := bare(statstest.Experiment{
+		run := statstest.Experiment{
 			Stacks: []statstest.Stack{stack("a+x"), stack("b+x")}, Blocks: most, Rounds: 8,
-			Slice: 250 * time.Millisecond, Noise: noise, Seed: seed,
-		})
+			Slice: 250 * time.Millisecond, Noise: noise, Seed: seed, Bare: true,
+		}.Run()
 		run.Header.Precision = precision
 		whole := run.Trials
 		for n := 1; n <= most; n++ {

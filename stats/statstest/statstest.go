@@ -47,6 +47,7 @@ type Experiment struct {
 	Tiers  []string // names of the servers that a call passes; they share its CPU
 	Noise  Noise
 	Seed   uint64
+	Bare   bool // rates and CPU alone, for simulations of thousands
 }
 
 // Run simulates. Equal experiments give equal runs.
@@ -134,16 +135,19 @@ func (e Experiment) trial(rng *rand.Rand, scenario int, slowCPU, slowRate float6
 	rate := s.CallsPerS * math.Exp(-slowRate+n.Rate*rng.NormFloat64())
 	calls := max(20, int(rate*e.Slice.Seconds()))
 	cpu := math.Exp(slowCPU + n.CPU*rng.NormFloat64())
-	latency := slowRate + n.Latency*rng.NormFloat64()
-	wire := record.Wire{Sent: s.Sent * int64(calls), Received: s.Received * int64(calls)}
+	latency, trail := slowRate+n.Latency*rng.NormFloat64(), n.Trail*rng.NormFloat64()
 	t := record.Trial{
-		Scenario: scenario, Wire: wire, WireFar: wire,
+		Scenario: scenario,
 		Load: &record.Load{
 			Calls: calls, OK: calls, Seconds: e.Slice.Seconds(),
 			WindowS: 0.9 * e.Slice.Seconds(), WindowCalls: calls * 9 / 10,
-			Latency: shape(s.Median.Seconds()*math.Exp(latency), n.Trail*rng.NormFloat64()),
 		},
 		Processes: []record.Usage{usage(s.DriverCPU, cpu, calls, s.RSS)},
+	}
+	if !e.Bare {
+		t.Load.Latency = shape(s.Median.Seconds()*math.Exp(latency), trail)
+		t.Wire = record.Wire{Sent: s.Sent * int64(calls), Received: s.Received * int64(calls)}
+		t.WireFar = t.Wire
 	}
 	tiers := e.tiers()
 	for range tiers {
@@ -164,7 +168,7 @@ var shapes sync.Map
 // shape is a histogram of 1,500 latencies around a median, whose slowest
 // twentieth is slower by exp(trail). Both are rounded, so that few are made.
 func shape(median, trail float64) record.Histogram {
-	const step, trailStep, calls, spread = 0.02, 0.1, 1500, 0.3
+	const step, trailStep, calls, spread = 0.05, 0.2, 1500, 0.3
 	type key struct{ median, trail int }
 	k := key{int(math.Round(math.Log(median) / step)), int(math.Round(trail / trailStep))}
 	if h, ok := shapes.Load(k); ok {
