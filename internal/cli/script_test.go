@@ -32,7 +32,9 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv(markName, e.WorkDir) // tells the processes of one script from all others
-			return nil
+			peer, err := filepath.Abs(filepath.Join("testdata", "payment.py"))
+			e.Setenv("PEER", peer)
+			return err
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" {
