@@ -24,6 +24,7 @@ type response struct {
 	at     int  // buf[:at] is parsed
 	seen   int  // buf[at:seen] holds no end of a line
 	status int
+	older  bool // HTTP/1.0, which has no chunks
 	fields []field
 	size   int // of all lines: what is not body
 
@@ -162,7 +163,8 @@ func (r *response) takeStatus(line []byte) error {
 	if r.status < 100 || r.status == http.StatusSwitchingProtocols {
 		return fmt.Errorf("status %d was not asked for", r.status)
 	}
-	r.closes = line[n] == '0'
+	r.older = line[n] == '0'
+	r.closes = r.older
 	r.stage = inHeader
 	return nil
 }
@@ -194,7 +196,7 @@ func (r *response) takeField(buf []byte, l span) error {
 	case "content-length":
 		return r.takeLength(value)
 	case "transfer-encoding":
-		if !bytes.EqualFold(value, []byte("chunked")) || r.framing != untilClose {
+		if !bytes.EqualFold(value, []byte("chunked")) || r.framing != untilClose || r.older {
 			return fmt.Errorf("transfer coding %.60q, or two ways of framing", value)
 		}
 		r.framing = chunked
