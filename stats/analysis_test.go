@@ -168,7 +168,7 @@ func TestQuantilesTakeTenCallsBeyondThem(t *testing.T) {
 		t.Errorf("p99: %+v", l)
 	}
 	l := level(t, a, "latency_p999", 0)
-	if want := "p99.9 takes 10000 calls in each block; a+x had 6000 in one"; l.Known() || l.Reason != want {
+	if want := "latency p99.9 takes 10000 calls in each block; a+x had 6000 in one"; l.Known() || l.Reason != want {
 		t.Errorf("p99.9: %q, want %q", l.Reason, want)
 	}
 	// One thin block is enough to withhold it.
@@ -182,7 +182,7 @@ func TestQuantilesTakeTenCallsBeyondThem(t *testing.T) {
 		}
 	}
 	c := comparison(t, analyse(t, run), "latency_p99", "b+x")
-	if want := "p99 takes 1000 calls in each block; b+x had 400 in one"; c.Reason != want || c.Ratio.Known() || c.Verdict != stats.Unclear {
+	if want := "latency p99 takes 1000 calls in each block; b+x had 400 in one"; c.Reason != want || c.Ratio.Known() || c.Verdict != stats.Unclear {
 		t.Errorf("got %+v, want %q", c, want)
 	}
 }

@@ -187,7 +187,7 @@ func (a *arranged) needs(r Interval) *Needs {
 	margin := a.run.Header.Margin
 	half := math.Log(r.High / r.Value)
 	n := &Needs{Detects: math.Expm1(half), Target: margin}
-	if half > math.Log1p(margin) {
+	if margin > 0 && half > math.Log1p(margin) {
 		n.Factor = math.Pow(half/math.Log1p(margin), 2)
 		n.MoreS = (n.Factor - 1) * a.underLoad()
 	}

@@ -20,6 +20,7 @@ type Metric struct {
 	Name  string // in JSON
 	Unit  string // base unit: "s", "B", "calls/s" or "1"
 	Label string // heads a column
+	Per   string // "call" where it is counted for each, else ""
 	Noun  string // in a sentence: "the ... of A"
 	// Claim is the verdict as a sentence, with the stack, the ratio and the
 	// baseline.
@@ -48,7 +49,7 @@ func open(h record.Header) bool   { return h.Rate > 0 }
 // Metrics are all the metrics, in the order in which they are shown.
 var Metrics = []Metric{
 	{
-		Name: "server_cpu_per_call", Unit: "s", Label: "server CPU/call", Noun: "server CPU per call",
+		Name: "server_cpu_per_call", Unit: "s", Label: "server CPU", Per: "call", Noun: "server CPU per call",
 		Claim: "%s costs its servers %s the CPU per call of %s",
 		Kind:  Rate, Primary: true, Judged: always, Headline: always, Of: serverCPU,
 	},
@@ -59,49 +60,49 @@ var Metrics = []Metric{
 		HigherBetter: true, Kind: Rate, Judged: closed, Headline: closed, Of: throughput,
 	},
 	{
-		Name: "latency_p50", Unit: "s", Label: "p50", Noun: "median latency",
+		Name: "latency_p50", Unit: "s", Label: "latency p50", Noun: "median latency",
 		Claim: "the median call of %s takes %s the time of %s",
 		Kind:  Quantile, Q: 0.50, Judged: always, Headline: open,
 	},
 	{
-		Name: "latency_p90", Unit: "s", Label: "p90", Noun: "90th percentile of latency",
+		Name: "latency_p90", Unit: "s", Label: "latency p90", Noun: "90th percentile of latency",
 		Kind: Quantile, Q: 0.90, Judged: never, Headline: never,
 	},
 	{
-		Name: "latency_p99", Unit: "s", Label: "p99", Noun: "99th percentile of latency",
+		Name: "latency_p99", Unit: "s", Label: "latency p99", Noun: "99th percentile of latency",
 		Claim: "the 99th percentile of latency of %s is %s that of %s",
 		Kind:  Quantile, Q: 0.99, Judged: always, Headline: never,
 	},
 	{
-		Name: "latency_p999", Unit: "s", Label: "p99.9", Noun: "99.9th percentile of latency",
+		Name: "latency_p999", Unit: "s", Label: "latency p99.9", Noun: "99.9th percentile of latency",
 		Kind: Quantile, Q: 0.999, Judged: never, Headline: never,
 	},
 	{
-		Name: "latency_max", Unit: "s", Label: "max", Noun: "longest latency",
+		Name: "latency_max", Unit: "s", Label: "latency max", Noun: "longest latency",
 		Kind: Extreme, Judged: never, Headline: never, Of: longest,
 	},
 	{
-		Name: "driver_cpu_per_call", Unit: "s", Label: "driver CPU/call", Noun: "driver CPU per call",
+		Name: "driver_cpu_per_call", Unit: "s", Label: "driver CPU", Per: "call", Noun: "driver CPU per call",
 		Claim: "%s costs its caller %s the CPU per call of %s",
 		Kind:  Rate, Judged: always, Headline: never, Of: driverCPU,
 	},
 	{
-		Name: "server_peak_rss", Unit: "B", Label: "server peak RSS", Noun: "peak memory of the servers",
+		Name: "server_peak_rss", Unit: "B", Label: "peak RSS", Noun: "peak memory of the servers",
 		Claim: "the servers of %s hold %s the memory at peak of those of %s",
 		Kind:  Peak, Judged: always, Headline: never, Of: serverRSS,
 	},
 	{
-		Name: "bytes_sent_per_call", Unit: "B", Label: "sent/call", Noun: "bytes sent per call",
+		Name: "bytes_sent_per_call", Unit: "B", Label: "bytes sent", Per: "call", Noun: "bytes sent per call",
 		Claim: "%s sends %s the bytes per call of %s",
 		Kind:  Exact, Judged: always, Headline: never, Of: sent,
 	},
 	{
-		Name: "bytes_received_per_call", Unit: "B", Label: "received/call", Noun: "bytes received per call",
+		Name: "bytes_received_per_call", Unit: "B", Label: "bytes received", Per: "call", Noun: "bytes received per call",
 		Claim: "%s receives %s the bytes per call of %s",
 		Kind:  Exact, Judged: always, Headline: never, Of: received,
 	},
 	{
-		Name: "connections_opened", Unit: "1", Label: "connections", Noun: "connections opened",
+		Name: "connections_opened", Unit: "1", Label: "conns", Noun: "connections opened",
 		Kind: Count, Judged: never, Headline: never,
 		Of: func(t record.Trial) (float64, float64) { return float64(t.Wire.Conns), 1 },
 	},

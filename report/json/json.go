@@ -1,0 +1,24 @@
+// Package json renders a report as JSON: report.Document as it is, for programs.
+package json
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/tare-bench/tare/report"
+)
+
+// Renderer is a report.Renderer.
+type Renderer struct{}
+
+// Render writes d, indented, with a newline after it.
+func (Renderer) Render(w io.Writer, d *report.Document) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false) // arrows and comparisons stay readable
+	e.SetIndent("", "  ")
+	if err := e.Encode(d); err != nil {
+		return fmt.Errorf("render JSON: %w", err)
+	}
+	return nil
+}

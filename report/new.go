@@ -1,0 +1,181 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/tare-bench/tare/stats"
+)
+
+// New says what an analysis means.
+func New(a *stats.Analysis) *Document {
+	h := a.Run.Header
+	d := &Document{
+		Format: Format, Workload: h.Workload, Leg: h.Leg, Path: orEmpty(h.Path), Baseline: h.Baseline,
+		Conditions: conditions(a), Metrics: metrics(a), LeftOut: orEmpty(h.LeftOut), Libraries: named(h.Libraries),
+		Comparisons: []Comparison{}, Factorial: []Factorial{},
+		Warnings: findings(a.Warnings), Notes: findings(a.Notes),
+	}
+	for _, s := range a.Scenarios {
+		d.Scenarios = append(d.Scenarios, scenario(s))
+	}
+	for _, c := range a.Comparisons {
+		d.Comparisons = append(d.Comparisons, comparison(c, a))
+	}
+	for _, f := range a.Factorials {
+		d.Factorial = append(d.Factorial, factorial(f, h.Margin))
+	}
+	d.Summary = summary(a, d)
+	return d
+}
+
+// Find gives the comparison of a stack's metric, or nil.
+func (d *Document) Find(stack, metric string) *Comparison {
+	for i := range d.Comparisons {
+		if c := &d.Comparisons[i]; c.Stack == stack && c.Metric == metric {
+			return c
+		}
+	}
+	return nil
+}
+
+// summary gives the sentences that a reader takes away: the headline verdicts
+// of each stack, then what makes the difference.
+func summary(a *stats.Analysis, d *Document) []string {
+	out := []string{}
+	for i, c := range a.Comparisons {
+		if c.Metric.Headline(a.Run.Header) {
+			out = append(out, d.Comparisons[i].Sentence)
+		}
+	}
+	for _, f := range d.Factorial {
+		out = append(out, f.Sentence)
+	}
+	return out
+}
+
+func conditions(a *stats.Analysis) Conditions {
+	h := a.Run.Header
+	c := Conditions{
+		Version: h.Version, Started: h.Started, Command: orEmpty(h.Command), Params: named(h.Params),
+		Store: h.Store, Driver: h.Driver, InFlight: h.InFlight, Rate: h.Rate, Arrivals: h.Arrivals,
+		TimeoutS: h.TimeoutS, SliceS: h.SliceS, Calls: h.Calls, Precision: h.Precision, Margin: h.Margin,
+		Seed: h.Seed, Blocks: a.Blocks, BlocksPlanned: h.Blocks, Rounds: a.Rounds,
+		UnderLoadS: a.UnderLoadS, Confidence: a.Confidence, End: "cut short", Environment: named(h.Environment),
+	}
+	if e := a.Run.End; e != nil {
+		c.End, c.Error = e.Reason, e.Error
+	}
+	c.Load, c.Design, c.Holds = load(h), design(a), holds(h)
+	return c
+}
+
+// metrics lists those that some scenario tells.
+func metrics(a *stats.Analysis) []Metric {
+	out := []Metric{}
+	for i := range stats.Metrics {
+		m := &stats.Metrics[i]
+		told := slices.ContainsFunc(a.Scenarios, func(s stats.Scenario) bool {
+			return slices.ContainsFunc(s.Levels, func(l stats.Level) bool { return l.Metric == m })
+		})
+		if told {
+			out = append(out, Metric{m.Name, m.Unit, m.Label, m.Per, m.HigherBetter, m.Headline(a.Run.Header)})
+		}
+	}
+	return out
+}
+
+func scenario(s stats.Scenario) Scenario {
+	out := Scenario{
+		Stack: s.Name, Factors: s.Factors, Metrics: make(map[string]Value),
+		Calls: s.Tally.Calls, Errors: s.Tally.Errors, FirstError: s.Tally.FirstError,
+		Trials: s.Tally.Trials, TrialsFailed: s.Tally.Failed, RoundsLeftOut: s.LeftOut,
+	}
+	for _, l := range s.Levels {
+		v := value(l.Interval, l.Metric.Unit)
+		v.Reason = l.Reason
+		v.Exact = slices.Contains([]stats.Kind{stats.Exact, stats.Count, stats.Extreme}, l.Metric.Kind)
+		out.Metrics[l.Metric.Name] = v
+	}
+	for _, p := range s.Tiers {
+		out.Tiers = append(out.Tiers, Tier{p.Name, value(p.Interval, "s")})
+	}
+	return out
+}
+
+func comparison(c stats.Comparison, a *stats.Analysis) Comparison {
+	out := Comparison{
+		Metric: c.Metric.Name, Stack: c.Stack, Baseline: c.Baseline, Ratio: value(c.Ratio, ""),
+		Confidence: c.Confidence, Verdict: string(c.Verdict), Sentence: sentence(c, a),
+	}
+	out.Ratio.Exact = c.Metric.Kind == stats.Exact
+	out.Ratio.Reason = c.Reason
+	if c.Verdict == stats.Higher || c.Verdict == stats.Lower {
+		better := (c.Verdict == stats.Higher) == c.Metric.HigherBetter
+		out.Better = &better
+	}
+	if n := c.Needs; n != nil {
+		out.Needs = &Needs{Detects: finite(n.Detects), Target: n.Target}
+		if n.Factor > 0 {
+			out.Needs.MoreS, out.Needs.Factor = finite(n.MoreS), finite(n.Factor)
+		}
+	}
+	return out
+}
+
+func factorial(f stats.Factorial, margin float64) Factorial {
+	out := Factorial{
+		Metric: f.Metric.Name, Stack: f.Stack, Baseline: f.Baseline, Ratio: value(f.Whole, ""), Sentence: parts(f, margin),
+	}
+	for _, e := range f.Effects {
+		out.Effects = append(out.Effects, Effect{e.Factor, e.From, e.To, e.With, value(e.Ratio, "")})
+	}
+	if f.Interaction.Known() {
+		v := value(f.Interaction, "")
+		out.Interaction = &v
+	}
+	return out
+}
+
+// value leaves out what is not known, so that no NaN and no infinity reaches a
+// format that has none.
+func value(i stats.Interval, unit string) Value {
+	v := Value{Unit: unit, Value: finite(i.Value)}
+	if i.Bounded() || i.Low == i.High {
+		v.Low, v.High = finite(i.Low), finite(i.High)
+	}
+	return v
+}
+
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+func findings(all []stats.Finding) []Finding {
+	out := []Finding{}
+	for _, f := range all {
+		out = append(out, Finding(f))
+	}
+	return out
+}
+
+func named(m map[string]string) []NamedString {
+	out := []NamedString{}
+	for k, v := range m {
+		out = append(out, NamedString{k, v})
+	}
+	slices.SortFunc(out, func(a, b NamedString) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// orEmpty makes an absent list an empty one, for JSON.
+func orEmpty[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}

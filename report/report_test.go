@@ -1,0 +1,293 @@
+package report_test
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tare-bench/tare/record"
+	"github.com/tare-bench/tare/report"
+	"github.com/tare-bench/tare/report/json"
+	"github.com/tare-bench/tare/report/markdown"
+	"github.com/tare-bench/tare/report/text"
+	"github.com/tare-bench/tare/stats"
+	"github.com/tare-bench/tare/stats/statstest"
+)
+
+var update = flag.Bool("update", false, "write the goldens anew")
+
+// simulate remakes the results file that the goldens are rendered from.
+var simulate = flag.Bool("simulate", false, "write testdata/results.jsonl anew")
+
+const results = "testdata/results.jsonl"
+
+// four are both protocols with both codecs: the protocol is worth 1.2 in CPU and
+// 1.2 in throughput, the codec 1.4 and 1.2, and the bytes are the codec's.
+func four() []statstest.Stack {
+	of := func(name string, cpu, rate float64, bytes int64) statstest.Stack {
+		return statstest.Stack{
+			Name: name, CallsPerS: 9000 * rate, Median: time.Duration(float64(1600*time.Microsecond) / rate),
+			ServerCPU: time.Duration(float64(90*time.Microsecond) / cpu), DriverCPU: 70 * time.Microsecond,
+			RSS: 40 << 20, Sent: bytes, Received: bytes / 2,
+		}
+	}
+	return []statstest.Stack{
+		of("rest+json", 1, 1, 420), of("grpc+proto", 1.68, 1.44, 190),
+		of("rest+proto", 1.4, 1.2, 260), of("grpc+json", 1.2, 1.2, 350),
+	}
+}
+
+func simulated() *record.Run {
+	noise := statstest.Busy
+	noise.Drift = 0.01 // a machine that only wanders
+	run := statstest.Experiment{
+		Stacks: four(), Blocks: 6, Rounds: 10, Slice: 250 * time.Millisecond,
+		Tiers: []string{"order", "payment"}, Noise: noise, Seed: 20,
+	}.Run()
+	run.Header.Workload, run.Header.Leg = "orders", "inner"
+	run.Header.Path = []string{"driver → order: rest+json, in every stack", "order → payment: the stack under comparison"}
+	run.Header.LeftOut = []record.Omission{{Stack: "thrift+json", Reason: "thrift takes no other codec than its own"}}
+	run.Header.Libraries = map[string]string{"example.com/wire": "v1.2.3"}
+	for i := range run.Trials { // one stack with a fault, so that warnings are seen
+		if t := &run.Trials[i]; t.Scenario == 3 && t.Round == 7 {
+			t.Load.Errors, t.Load.OK = map[string]int{"deadline": 2}, t.Load.Calls-2
+			t.Load.FirstError = "deadline exceeded"
+		}
+	}
+	return run
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *simulate {
+		if err := writeResults(); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func writeResults() error {
+	run := simulated()
+	var b bytes.Buffer
+	lines := []record.Line{{Header: &run.Header}}
+	for i := range run.Blocks {
+		lines = append(lines, record.Line{Block: &run.Blocks[i]})
+		for j := range run.Trials {
+			if run.Trials[j].Block == i {
+				lines = append(lines, record.Line{Trial: &run.Trials[j]})
+			}
+		}
+	}
+	for _, l := range append(lines, record.Line{End: run.End}) {
+		if err := record.Write(&b, l); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(results, b.Bytes(), 0o644)
+}
+
+func document(t testing.TB, run *record.Run) *report.Document {
+	t.Helper()
+	a, err := stats.Analyze(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.New(a)
+}
+
+func stored(t testing.TB) *report.Document {
+	t.Helper()
+	f, err := os.Open(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	run, err := record.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document(t, run)
+}
+
+func render(t testing.TB, r report.Renderer, d *report.Document) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := r.Render(&b, d); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestGoldens(t *testing.T) {
+	d := stored(t)
+	for name, r := range map[string]report.Renderer{
+		"wide.txt":    text.Renderer{Width: 120},
+		"narrow.txt":  text.Renderer{Width: 60},
+		"report.md":   markdown.Renderer{},
+		"report.json": json.Renderer{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := render(t, r, d)
+			path := filepath.Join("testdata", name)
+			if *update {
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("%s (-update writes it anew)", diff)
+			}
+		})
+	}
+}
+
+func TestTextKeepsItsWidth(t *testing.T) {
+	d := stored(t)
+	for width := 60; width <= 160; width += 10 {
+		for i, line := range strings.Split(render(t, text.Renderer{Width: width}, d), "\n") {
+			if n := len([]rune(line)); n > width {
+				t.Errorf("width %d, line %d takes %d: %s", width, i+1, n, line)
+			}
+		}
+	}
+}
+
+func TestColourChangesNothingElse(t *testing.T) {
+	d := stored(t)
+	coloured := render(t, text.Renderer{Width: 80, Colour: true}, d)
+	plain := render(t, text.Renderer{Width: 80}, d)
+	if !strings.Contains(coloured, "\x1b[32m") || strings.Contains(plain, "\x1b") {
+		t.Fatal("colour where none was asked for, or none where it was")
+	}
+	for _, code := range []string{"\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m"} {
+		coloured = strings.ReplaceAll(coloured, code, "")
+	}
+	if diff := cmp.Diff(plain, coloured); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSentences(t *testing.T) {
+	const cpu = "server_cpu_per_call"
+	for _, c := range []struct {
+		name, metric, want string
+		change             func(*record.Run)
+	}{
+		{"higher", "throughput", "grpc+proto carries 1.", func(*record.Run) {}},
+		{"exact", "bytes_sent_per_call", "grpc+proto sends 0.45x the bytes per call of rest+json (exact).", func(*record.Run) {}},
+		{"same", "server_peak_rss", "grpc+proto and rest+json are the same in peak memory of the servers, within 2 %: 1.00x (1.00 to 1.00, 95 %).", func(*record.Run) {}},
+		{"unclear", "driver_cpu_per_call", "more under load would tell 2 %.", func(*record.Run) {}},
+		{"unclear by calls", "driver_cpu_per_call", "x the calls would tell 2 %.", func(r *record.Run) { r.Header.Calls = 9 }},
+		{"few blocks", cpu, "No verdict on the server CPU per call of grpc+proto against rest+json: a verdict takes 5 blocks; there are 4.",
+			func(r *record.Run) { r.Trials = r.Trials[:len(r.Trials)*4/6] }},
+		{"withheld", cpu, "The server CPU per call of grpc+proto against rest+json is withheld: 50 % of the calls of grpc+proto failed.",
+			func(r *record.Run) {
+				for i := range r.Trials {
+					if l := r.Trials[i].Load; r.Trials[i].Scenario == 1 {
+						l.Errors = map[string]int{"reset": l.Calls / 2}
+					}
+				}
+			}},
+		{"stopped on precision", cpu, ", 99 %).", func(r *record.Run) { r.Header.Precision = 0.3 }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			run := simulated()
+			c.change(run)
+			got := document(t, run).Find("grpc+proto", c.metric)
+			if got == nil || !strings.Contains(got.Sentence, c.want) {
+				t.Errorf("got %+v, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestTheFactorsAreASentenceOfTheSummary(t *testing.T) {
+	d := stored(t)
+	found := 0
+	for _, s := range d.Summary {
+		if strings.HasPrefix(s, "Of the ") && strings.Contains(s, "between grpc+proto and rest+json, the protocol accounts for ") &&
+			strings.Contains(s, " and the codec for ") {
+			found++
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d sentences in %q", found, d.Summary)
+	}
+}
+
+// TestWhatIsUnknownNeverReachesJSON renders runs that leave almost nothing known.
+func TestWhatIsUnknownNeverReachesJSON(t *testing.T) {
+	for name, change := range map[string]func(*record.Run){
+		"one trial": func(r *record.Run) { r.Trials = r.Trials[:1] },
+		"one block": func(r *record.Run) { r.Trials = r.Trials[:40] },
+		"nothing was counted": func(r *record.Run) {
+			for i := range r.Trials {
+				t := &r.Trials[i]
+				t.Processes, t.Wire, t.WireFar = nil, record.Wire{}, record.Wire{}
+				t.Load = &record.Load{}
+			}
+		},
+		"all of one stack failed": func(r *record.Run) {
+			for i := range r.Trials {
+				if t := &r.Trials[i]; t.Scenario == 0 {
+					t.Failed, t.Load = "gone", nil
+				}
+			}
+		},
+		"damaged figures": func(r *record.Run) {
+			for i := range r.Trials {
+				r.Trials[i].Load.WindowS, r.Trials[i].Load.Calls = -1, 0
+				r.Trials[i].Processes[1].CPUUserS = -1e300
+			}
+		},
+		"huge figures": func(r *record.Run) {
+			for i := range r.Trials {
+				if r.Trials[i].Scenario == i%2 {
+					r.Trials[i].Processes[1].CPUUserS = 1e308
+				}
+			}
+		},
+		"no header to speak of": func(r *record.Run) {
+			r.Header = record.Header{Format: 1, Scenarios: r.Header.Scenarios, Baseline: r.Header.Baseline}
+			r.Blocks, r.End = nil, nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := simulated()
+			change(run)
+			d := document(t, run)
+			var back report.Document
+			if err := stdjson.Unmarshal([]byte(render(t, json.Renderer{}, d)), &back); err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range []report.Renderer{text.Renderer{Width: 80}, markdown.Renderer{}} {
+				if out := render(t, r, d); strings.Contains(out, "NaN") || strings.Contains(out, "Inf") {
+					t.Errorf("%T: %s", r, out)
+				}
+			}
+		})
+	}
+}
+
+func TestMarkdownEscapesWhatItIsGiven(t *testing.T) {
+	run := simulated()
+	run.Header.Workload = "a|b <script> @team *x*"
+	out := render(t, markdown.Renderer{}, document(t, run))
+	for _, bad := range []string{"<script>", "@team", "a|b", "*x*:"} {
+		if strings.Contains(out, bad) {
+			t.Errorf("%q stands as it is", bad)
+		}
+	}
+}

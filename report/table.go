@@ -1,0 +1,188 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Table is text in cells, for a renderer to align.
+type Table struct {
+	Title string
+	Head  []string
+	Units []string   // a second line of the head; nil for none
+	Rows  [][]string // the first cell names the row
+	Words int        // columns from this one on hold words; 0 for none
+	Notes []string   // why cells are empty
+}
+
+// mainColumns are what most readers look for, in this order.
+var mainColumns = []string{
+	"throughput", "latency_p50", "latency_p99", "server_cpu_per_call", "driver_cpu_per_call",
+	"bytes_sent_per_call", "bytes_received_per_call", "connections_opened",
+}
+
+// Main is the table of levels: a row for each stack.
+func (d *Document) Main() Table {
+	return d.levels(func(m Metric) int { return slices.Index(mainColumns, m.Name) })
+}
+
+// More is the table of the other levels.
+func (d *Document) More() Table {
+	return d.levels(func(m Metric) int {
+		if slices.Contains(mainColumns, m.Name) {
+			return -1
+		}
+		return len(mainColumns)
+	})
+}
+
+// levels makes a table of the metrics whose place is not below 0.
+func (d *Document) levels(place func(Metric) int) Table {
+	var shown []Metric
+	for _, m := range d.Metrics {
+		if place(m) >= 0 {
+			shown = append(shown, m)
+		}
+	}
+	slices.SortStableFunc(shown, func(a, b Metric) int { return place(a) - place(b) })
+	t := Table{Head: []string{"stack"}, Units: []string{""}}
+	for _, s := range d.Scenarios {
+		t.Rows = append(t.Rows, []string{s.Stack})
+	}
+	for _, m := range shown {
+		unit := scaleFor(m.Unit, d.valuesOf(m.Name))
+		name := unit.name
+		if m.Per != "" {
+			name += "/" + m.Per
+		}
+		t.Head, t.Units = append(t.Head, m.Label), append(t.Units, name)
+		for i, s := range d.Scenarios {
+			v := s.Metrics[m.Name]
+			t.Rows[i] = append(t.Rows[i], cell(v, unit))
+			if v.Reason != "" && !slices.Contains(t.Notes, v.Reason) {
+				t.Notes = append(t.Notes, v.Reason)
+			}
+		}
+	}
+	return t
+}
+
+func (d *Document) valuesOf(metric string) []float64 {
+	var out []float64
+	for _, s := range d.Scenarios {
+		if v := s.Metrics[metric].Value; v != nil {
+			out = append(out, *v)
+		}
+	}
+	return out
+}
+
+// widest is the half-width, as a share, up to which ± is a fair picture of an
+// interval that is even on a logarithmic scale.
+const widest = 0.5
+
+// negligible is a half-width that three digits do not show.
+const negligible = 0.0005
+
+// cell shows a level with its interval.
+func cell(v Value, unit scale) string {
+	if v.Value == nil {
+		return "–"
+	}
+	if v.Exact {
+		if v.Low != nil && number(*v.Low/unit.of) != number(*v.High/unit.of) {
+			return number(*v.Low/unit.of) + " to " + number(*v.High/unit.of)
+		}
+		if unit.name == "" || unit.of == 1 {
+			return count(*v.Value)
+		}
+		return number(*v.Value / unit.of)
+	}
+	text := number(*v.Value / unit.of)
+	if v.Low == nil {
+		return text
+	}
+	half := *v.High / *v.Value - 1
+	switch {
+	case half < negligible:
+		return text
+	case half <= widest:
+		return fmt.Sprintf("%s ±%s", text, percent(half))
+	}
+	return fmt.Sprintf("%s (%s to %s)", text, number(*v.Low/unit.of), number(*v.High/unit.of))
+}
+
+// Tiers is the table of the servers' parts of the CPU per call; it has no rows
+// where each stack has one server.
+func (d *Document) Tiers() Table {
+	t := Table{Title: "server CPU by tier", Head: []string{"stack"}, Units: []string{""}}
+	var all []float64
+	for _, s := range d.Scenarios {
+		for _, tier := range s.Tiers {
+			if tier.CPU.Value != nil {
+				all = append(all, *tier.CPU.Value)
+			}
+		}
+	}
+	unit := scaleFor("s", all)
+	for _, s := range d.Scenarios {
+		if len(s.Tiers) == 0 {
+			continue
+		}
+		row := []string{s.Stack}
+		for i, tier := range s.Tiers {
+			if len(t.Head) == i+1 {
+				t.Head, t.Units = append(t.Head, tier.Name), append(t.Units, unit.name+"/call")
+			}
+			row = append(row, cell(tier.CPU, unit))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// Against makes a table of ratios for each stack that is compared.
+func (d *Document) Against() []Table {
+	var out []Table
+	for _, s := range d.Scenarios {
+		t := Table{
+			Title: fmt.Sprintf("%s against %s", s.Stack, d.Baseline),
+			Head:  []string{"", "ratio", "interval", "verdict"},
+			Words: 3,
+		}
+		for _, m := range d.Metrics {
+			if c := d.Find(s.Stack, m.Name); c != nil {
+				t.Rows = append(t.Rows, []string{m.Label, Ratio(c.Ratio), RatioInterval(c.Ratio), c.Word()})
+				if c.Ratio.Reason != "" && !slices.Contains(t.Notes, c.Ratio.Reason) {
+					t.Notes = append(t.Notes, c.Ratio.Reason)
+				}
+			}
+		}
+		if len(t.Rows) > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Word is the verdict in a few words: "lower, better".
+func (c *Comparison) Word() string {
+	switch {
+	case c.Better != nil && *c.Better:
+		return c.Verdict + ", better"
+	case c.Better != nil:
+		return c.Verdict + ", worse"
+	case c.Needs != nil && c.Needs.Detects != nil && c.Needs.Factor != nil:
+		return fmt.Sprintf("%s, ±%s", c.Verdict, percent(*c.Needs.Detects))
+	}
+	return c.Verdict
+}
+
+// Reading says how to read the figures.
+func (d *Document) Reading() string {
+	c := d.Conditions
+	return fmt.Sprintf("Ratios are paired by round, and their intervals come from restarts. In %s of such runs no \"higher\" and no \"lower\" is false, "+
+		"all of them taken together (Holm's correction: half of the error for server CPU, half for all else); each interval is as wide as it was judged. "+
+		"± is half of a level's own %s interval. Differences within %s count as the same.",
+		percent(c.Confidence), percent(c.Confidence), percent(c.Margin))
+}
