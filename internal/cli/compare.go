@@ -12,6 +12,7 @@ import (
 	"github.com/tare-bench/tare/internal/environment"
 	"github.com/tare-bench/tare/plan"
 	"github.com/tare-bench/tare/record"
+	"github.com/tare-bench/tare/report"
 	"github.com/tare-bench/tare/runner"
 	"github.com/tare-bench/tare/stats"
 )
@@ -32,7 +33,7 @@ func (a *app) planCommand() *cobra.Command {
 		},
 	}
 	e.declare(c, a.catalog)
-	c.Flags().StringVar(&format, "format", planFormats[0], "text, or json for every trial")
+	c.Flags().StringVar(&format, "format", planFormats[0].name, "text, or json for every trial")
 	return c
 }
 
@@ -104,7 +105,7 @@ func (a *app) plan(e *experiment, workload string) (*plan.Plan, error) {
 
 // compare carries p out, keeps what it measures, and prints what it means. What
 // was measured before an error is printed too.
-func (a *app) compare(ctx context.Context, p *plan.Plan, peers map[string][]string, dir string, render renderer) error {
+func (a *app) compare(ctx context.Context, p *plan.Plan, peers map[string][]string, dir string, render report.Renderer) error {
 	started := a.Now()
 	if dir == "" {
 		dir = defaultDir(started, p.Workload)
@@ -132,7 +133,9 @@ func (a *app) compare(ctx context.Context, p *plan.Plan, peers map[string][]stri
 	if ctx.Err() != nil {
 		err = errInterrupted
 	}
-	err = errors.Join(err, a.show(&kept.run, render))
+	if len(kept.run.Trials) > 0 {
+		err = errors.Join(err, a.show(&kept.run, render))
+	}
 	fmt.Fprintf(a.Err, "results: %s\n", kept.path())
 	return err
 }

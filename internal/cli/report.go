@@ -3,36 +3,122 @@ package cli
 import (
 	"encoding/json"
 
+	"fmt"
+	"io"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/tare-bench/tare/catalog"
+	"github.com/tare-bench/tare/plan"
 	"github.com/tare-bench/tare/record"
+	"github.com/tare-bench/tare/report"
+	reportjson "github.com/tare-bench/tare/report/json"
+	"github.com/tare-bench/tare/report/markdown"
+	"github.com/tare-bench/tare/report/text"
 	"github.com/tare-bench/tare/stats"
 )
 
-type renderer string
+// formats are what a report can be printed as, the default first.
+var formats = []struct {
+	name     string
+	renderer func(*app) report.Renderer
+}{
+	{"text", func(a *app) report.Renderer { return a.textRenderer() }},
+	{"json", func(*app) report.Renderer { return reportjson.Renderer{} }},
+	{"markdown", func(*app) report.Renderer { return markdown.Renderer{} }},
+}
 
-func (a *app) renderer(string) (renderer, error) { return "", nil }
-func declareFormat(c *cobra.Command, f *string)  { c.Flags().StringVar(f, "format", "text", "") }
-func (a *app) reportCommand() *cobra.Command     { return &cobra.Command{Use: "report"} }
-func (a *app) facts() catalog.Facts              { return catalog.Facts{Catalog: a.catalog} }
-func (a *app) show(r *record.Run, _ renderer) error {
-	x, err := stats.Analyze(r)
+// pipeWidth is how wide text is where there is no terminal to say.
+const pipeWidth = 120
+
+// textRenderer fits the terminal. NO_COLOR is as no-color.org has it.
+func (a *app) textRenderer() text.Renderer {
+	columns, ok := a.Terminal(a.Out)
+	if !ok {
+		return text.Renderer{Width: pipeWidth}
+	}
+	return text.Renderer{Width: columns, Colour: a.Env("NO_COLOR") == ""}
+}
+
+func formatNames() string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func declareFormat(c *cobra.Command, format *string) {
+	c.Flags().StringVar(format, "format", formats[0].name, "what standard output gets: "+formatNames())
+}
+
+func (a *app) renderer(format string) (report.Renderer, error) {
+	for _, f := range formats {
+		if f.name == format {
+			return f.renderer(a), nil
+		}
+	}
+	return nil, fmt.Errorf("--format %s: takes %s", format, formatNames())
+}
+
+func (a *app) reportCommand() *cobra.Command {
+	var format string
+	c := &cobra.Command{
+		Use:   "report FOLDER",
+		Short: "Print stored results again: those of a folder, or of a results.jsonl",
+		Args:  one("a results folder"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			render, err := a.renderer(format)
+			if err != nil {
+				return usage(err)
+			}
+			run, err := readResults(args[0])
+			if err != nil {
+				return err
+			}
+			return a.show(run, render)
+		},
+	}
+	declareFormat(c, &format)
+	return c
+}
+
+// show prints what a run means.
+func (a *app) show(run *record.Run, r report.Renderer) error {
+	analysis, err := stats.Analyze(run)
 	if err != nil {
 		return err
 	}
-	for _, s := range x.Scenarios {
-		a.Out.Write([]byte(s.Name + "\n"))
-		for _, l := range s.Levels {
-			b, _ := json.Marshal([]any{l.Metric.Name, l.Low, l.Value, l.High, l.Reason})
-			a.Out.Write(append(b, '\n'))
-		}
+	if err := r.Render(a.Out, report.New(analysis)); err != nil {
+		return fmt.Errorf("print report: %w", err)
 	}
 	return nil
 }
 
-var planFormats = []string{"text", "json"}
-
-func (a *app) printPlan(any, string) error {
-	return nil
+// planFormats are what a plan can be printed as, the default first.
+var planFormats = []struct {
+	name  string
+	write func(io.Writer, *plan.Plan) error
+}{
+	{"text", func(w io.Writer, p *plan.Plan) error { return p.Text(w) }},
+	{"json", func(w io.Writer, p *plan.Plan) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", " ")
+		return e.Encode(p)
+	}},
 }
+
+func (a *app) printPlan(p *plan.Plan, format string) error {
+	for _, f := range planFormats {
+		if f.name == format {
+			if err := f.write(a.Out, p); err != nil {
+				return fmt.Errorf("print plan: %w", err)
+			}
+			return nil
+		}
+	}
+	return usage(fmt.Errorf("--format %s: a plan is printed as %s or %s", format, planFormats[0].name, planFormats[1].name))
+}
+
+func (a *app) facts() catalog.Facts { return catalog.Facts{Catalog: a.catalog} }

@@ -22,6 +22,7 @@ type Server struct {
 	accepted meter
 	next     *upstream // nil at the last tier
 	kept     store.Store
+	handler  rpc.Handler
 	stop     context.CancelFunc
 	done     chan error
 }
@@ -36,7 +37,7 @@ func serve(ctx context.Context, c catalog.Catalog, start peer.Start) (role, erro
 
 // Listen starts a server of the tier that start names, at an address of the
 // caller's choice.
-func Listen(ctx context.Context, c catalog.Catalog, start peer.Start, address string) (s *Server, err error) {
+func Listen(ctx context.Context, c catalog.Catalog, start peer.Start, address string) (*Server, error) {
 	w, tier, err := find(c, start)
 	if err != nil {
 		return nil, err
@@ -45,46 +46,44 @@ func Listen(ctx context.Context, c catalog.Catalog, start peer.Start, address st
 	if err != nil {
 		return nil, err
 	}
-	s = &Server{done: make(chan error, 1)}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.release())
-		}
-	}()
-	handler, err := s.handler(ctx, c, w, start)
-	if err != nil {
-		return nil, err
+	s := &Server{done: make(chan error, 1)}
+	if err := s.begin(ctx, c, w, start, address); err != nil {
+		return nil, errors.Join(err, s.release())
 	}
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listen for %s: %w", tier.Name, err)
-	}
-	s.listener = countedListener{l, &s.accepted}
 	ctx, s.stop = context.WithCancel(ctx)
 	go func() {
 		defer close(s.done)
-		s.done <- stack.Protocol.Serve(ctx, s.listener, tier.Service, handler, stack.Options(start.InFlight))
+		s.done <- stack.Protocol.Serve(ctx, s.listener, tier.Service, s.handler, stack.Options(start.InFlight))
 	}()
 	return s, nil
 }
 
-// handler readies what the tier stands on: its store, the next tier, itself.
-func (s *Server) handler(ctx context.Context, c catalog.Catalog, w workload.Workload, start peer.Start) (rpc.Handler, error) {
+// begin readies what the tier stands on: its store, the next tier, its handler
+// and its listener.
+func (s *Server) begin(ctx context.Context, c catalog.Catalog, w workload.Workload, start peer.Start, address string) error {
 	kind, err := c.Store(start.Store)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if s.kept, err = kind.Open(ctx, start.Store); err != nil {
-		return nil, fmt.Errorf("open store %s: %w", start.Store, err)
+		return fmt.Errorf("open store %s: %w", start.Store, err)
 	}
 	env := workload.Env{Tier: start.Tier, Params: start.Params, Store: s.kept}
 	if start.Next != nil {
 		if s.next, err = dial(ctx, c, start); err != nil {
-			return nil, err
+			return err
 		}
 		env.Next = s.next.conn
 	}
-	return w.Handler(ctx, env)
+	if s.handler, err = w.Handler(ctx, env); err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("listen for %s: %w", start.Tier, err)
+	}
+	s.listener = countedListener{l, &s.accepted}
+	return nil
 }
 
 // find gives the workload and the tier that a process serves.

@@ -112,11 +112,16 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(text)
         self.wfile.flush()
         with Wire.lock:
-            Wire.sent += len(self.raw_requestline) + len(str(self.headers)) + len(body)
+            fields = sum(len(name) + len(value) + 4 for name, value in self.headers.items())
+            Wire.sent += len(self.raw_requestline) + fields + 2 + len(body)
             Wire.received += head + len(text)
 
     def log_message(self, *args):
         pass
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads, request_queue_size = True, 128
 
 
 def usage():
@@ -135,8 +140,8 @@ def say(message):
 
 def main():
     json.loads(sys.stdin.readline())  # what to serve: this program knows one thing
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads, server.payments = True, Payments()
+    server = Server(("127.0.0.1", 0), Handler)
+    server.payments = Payments()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     say({"format": 1, "pid": os.getpid(), "runtime": "python" + platform.python_version(),
          "addr": "127.0.0.1:%d" % server.server_port})
