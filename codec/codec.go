@@ -52,4 +52,7 @@ type Binding interface {
 type Sizer interface {
 	// Size is the number of bytes that Append will append.
 	Size(native any) int
+	// AppendSized is Append for a message whose Size was just asked for, and
+	// that has not changed since: it need not be measured twice.
+	AppendSized(dst []byte, native any) ([]byte, error)
 }

@@ -46,6 +46,11 @@ func (binding) Append(dst []byte, native any) ([]byte, error) {
 	return proto.MarshalOptions{}.MarshalAppend(dst, native.(proto.Message))
 }
 
+// AppendSized implements codec.Sizer.
+func (binding) AppendSized(dst []byte, native any) ([]byte, error) {
+	return proto.MarshalOptions{UseCachedSize: true}.MarshalAppend(dst, native.(proto.Message))
+}
+
 func (b binding) Parse(src []byte) (any, error) {
 	m := b.t.NewProto()
 	if err := proto.Unmarshal(src, m); err != nil {

@@ -33,6 +33,10 @@ func (p Protocol) Dial(_ context.Context, addr string, svc *rpc.Service, o proto
 	return c, nil
 }
 
+// streamsPerConn is how many calls net/http's server takes at a time on one
+// HTTP/2 connection.
+const streamsPerConn = 250
+
 // pool is the transports that a client's calls use in turn. Over HTTP/1.1 one
 // transport keeps all the connections; over HTTP/2 each keeps one.
 type pool struct {
@@ -42,23 +46,34 @@ type pool struct {
 }
 
 func newPool(o protocol.Options) *pool {
-	transports, each := 1, o.Conns()
+	p := new(pool)
+	transports, each := 1, kept(o)
 	if o.Settings[version.Name] == http2 {
 		transports, each = each, 1
 	}
-	p := new(pool)
+	if o.Settings[keepAlive.Name] == off {
+		transports, each = 1, 0 // as many as calls in flight
+	}
 	for range transports {
 		t := &http.Transport{
 			DialContext:         o.DialContext,
 			Protocols:           protocols(o),
 			MaxConnsPerHost:     each,
 			MaxIdleConnsPerHost: each,
-			DisableKeepAlives:   o.Settings[keepAlive.Name] == off,
+			DisableKeepAlives:   each == 0,
 		}
 		p.transports = append(p.transports, t)
 		p.clients = append(p.clients, &http.Client{Transport: t})
 	}
 	return p
+}
+
+// kept is how many connections a client keeps, unless each call has its own.
+func kept(o protocol.Options) int {
+	if o.Settings[version.Name] == http2 {
+		return o.SharedConns(streamsPerConn)
+	}
+	return o.Conns()
 }
 
 // client is what connect clients call: with one transport, what their users
@@ -247,12 +262,27 @@ func (c *caller) receiveAll(ctx context.Context, conn connect.StreamingClientCon
 			}
 		}
 		if err != nil {
+			if answer := headerStatus(conn); answer != nil && ctx.Err() == nil {
+				return answer
+			}
 			return failureOf(ctx, err)
 		}
 		if err := c.deliver(&in, s); err != nil {
 			return err
 		}
 	}
+}
+
+// headerStatus gives the failure that an answer of gRPC-Web without messages
+// has in its header, or nil. connect does not look there where the connection
+// ended with the answer, as one over HTTP/1.1 does if the server answers before
+// it has read the whole request.
+func headerStatus(conn connect.StreamingClientConn) error {
+	h := conn.ResponseHeader()
+	if code := h.Get(statusField); code != "" {
+		return statusError(code, h.Get(messageField))
+	}
+	return nil
 }
 
 // deliver hands a reply to s.

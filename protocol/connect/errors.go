@@ -3,8 +3,10 @@ package connect
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/tare-bench/tare/rpc"
 )
@@ -13,8 +15,17 @@ import (
 // alike.
 func sendable(err error) error {
 	e := rpc.ErrorOf(err)
-	return connect.NewError(connect.Code(e.Code), errors.New(e.Message))
+	out := connect.NewError(connect.Code(e.Code), errors.New(e.Message))
+	if strings.TrimSpace(e.Message) != e.Message {
+		// The trailer of gRPC-Web loses space at a message's ends. With a detail
+		// the message goes in binary form too, which is read first.
+		out.AddDetail(noDetail)
+	}
+	return out
 }
+
+// noDetail is an empty detail; making one of an empty message cannot fail.
+var noDetail, _ = connect.NewErrorDetail(new(emptypb.Empty))
 
 // answerOf gives an error of connect's as an answer.
 func answerOf(err error) *rpc.Error {

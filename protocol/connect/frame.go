@@ -37,7 +37,7 @@ type framing interface {
 func (Protocol) Carriage(o protocol.Options) (protocol.Carriage, error) {
 	return protocol.Carriage{
 		HTTP2:     o.Settings[version.Name] == http2,
-		Conns:     o.Conns(),
+		Conns:     kept(o),
 		KeepAlive: o.Settings[keepAlive.Name] != off,
 	}, nil
 }
@@ -60,9 +60,13 @@ func (p Protocol) Frame(m *rpc.Method, in any, o protocol.Options) (protocol.Fra
 	if o.Compressor != nil {
 		coding = o.Compressor.Spec().Name
 	}
+	header := p.framing.header(o.Codec.Spec().Subtype, coding, o.Timeout)
+	if o.Settings[version.Name] == http1 && o.Settings[keepAlive.Name] == off {
+		header = append(header, protocol.Field{Name: "connection", Value: "close"})
+	}
 	return protocol.Frame{
 		Verb: http.MethodPost, Path: bound.path,
-		Header: p.framing.header(o.Codec.Spec().Subtype, coding, o.Timeout),
+		Header: header,
 		Body:   body,
 		Check:  p.framing.check(o.Compressor),
 	}, nil
@@ -134,6 +138,8 @@ const (
 	prefixLen      = 5
 	flagCompressed = 0x01
 	flagTrailer    = 0x80
+	statusField    = "grpc-status"
+	messageField   = "grpc-message"
 )
 
 func (webFraming) header(subtype, coding string, timeout time.Duration) []protocol.Field {
@@ -193,8 +199,8 @@ func (webFraming) check(c compress.Compressor) func(protocol.Answer) error {
 		if a.Status != http.StatusOK {
 			return notOfProtocol("HTTP status %d", a.Status)
 		}
-		if code := a.Field("grpc-status"); code != "" {
-			return statusError(code, a.Field("grpc-message"))
+		if code := a.Field(statusField); code != "" {
+			return statusError(code, a.Field(messageField))
 		}
 		trailer, flags, ok := lastEnvelope(a.Body)
 		if !ok || flags&flagTrailer == 0 {
@@ -206,7 +212,7 @@ func (webFraming) check(c compress.Compressor) func(protocol.Answer) error {
 				return notOfProtocol("decompress trailer: %v", err)
 			}
 		}
-		return statusError(trailerField(trailer, "grpc-status"), trailerField(trailer, "grpc-message"))
+		return statusError(trailerField(trailer, statusField), trailerField(trailer, messageField))
 	}
 }
 

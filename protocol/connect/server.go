@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"time"
 
 	"connectrpc.com/connect"
 
@@ -14,9 +15,14 @@ import (
 	"github.com/tare-bench/tare/rpc"
 )
 
+// headerTimeout bounds how long a client may take over a request's header, as
+// any server that faces others must.
+const headerTimeout = 30 * time.Second
+
 // Serve answers calls of svc. A handler of connect speaks Connect and gRPC-Web
 // alike: which it is, the client says.
 func (p Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h rpc.Handler, o protocol.Options) error {
+	defer func() { _ = l.Close() }() // closed already, where it has served
 	mux := http.NewServeMux()
 	for _, declared := range svc.Methods {
 		m, err := bindMethod(declared, o.Codec)
@@ -26,9 +32,12 @@ func (p Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h
 		mux.Handle(m.path, m.handler(h, o))
 	}
 	server := &http.Server{
-		Handler:   mux,
-		Protocols: protocols(o),
-		HTTP2:     &http.HTTP2Config{MaxConcurrentStreams: max(defaultStreams, o.InFlight)},
+		Handler:           mux,
+		Protocols:         protocols(o),
+		ReadHeaderTimeout: headerTimeout,
+		// With the default, a client that has more in flight on the one
+		// connection that it was told to keep would open another.
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: max(streamsPerConn, o.InFlight)},
 	}
 	ended := make(chan error, 1)
 	unhook := context.AfterFunc(ctx, func() { ended <- server.Shutdown(context.WithoutCancel(ctx)) })
@@ -38,10 +47,6 @@ func (p Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h
 	}
 	return <-ended
 }
-
-// defaultStreams is how many calls net/http takes at a time on one connection.
-// A client that has more in flight would open another.
-const defaultStreams = 250
 
 func (m *method) handler(h rpc.Handler, o protocol.Options) http.Handler {
 	options := append(handlerCompression(o),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync"
 	"sync/atomic"
 
 	"google.golang.org/grpc"
@@ -14,6 +15,12 @@ import (
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
 )
+
+// streamsPerChannel is how many calls a pool puts on one channel. grpc-go's
+// server takes any number, but many others take a hundred, and users who open
+// more channels do so for that.
+// Source: grpc.io/docs/guides/performance, "use a pool of gRPC channels".
+const streamsPerChannel = 100
 
 // Dial readies the channels; each connects with its first call.
 func (Protocol) Dial(_ context.Context, addr string, svc *rpc.Service, o protocol.Options) (protocol.Conn, error) {
@@ -37,7 +44,7 @@ func (Protocol) Dial(_ context.Context, addr string, svc *rpc.Service, o protoco
 		return &dialer{methods: methods, dial: dial}, nil
 	}
 	p := &pool{methods: methods}
-	for range o.Conns() {
+	for range o.SharedConns(streamsPerChannel) {
 		cc, err := dial()
 		if err != nil {
 			return nil, errors.Join(err, p.Close())
@@ -136,26 +143,34 @@ func (m *method) call(ctx context.Context, cc *grpc.ClientConn, s rpc.Stream) er
 	return m.receiveAll(ctx, stream, s)
 }
 
-// callOne is a unary call. Its two slots are the one allocation that the
-// adapter adds to what generated code allocates.
+// callOne is a unary call.
 func (m *method) callOne(ctx context.Context, cc *grpc.ClientConn, s rpc.Stream) error {
 	plain, err := s.Recv()
 	if err != nil {
 		return m.noRequest(err)
 	}
-	c := &struct{ in, out slot }{
-		in:  slot{binding: m.in, native: m.in.Native(plain)},
-		out: slot{binding: m.out},
-	}
-	if err := cc.Invoke(ctx, m.path, &c.in, &c.out); err != nil {
+	x := exchanges.Get().(*exchange)
+	defer func() {
+		*x = exchange{}
+		exchanges.Put(x)
+	}()
+	x.in = slot{binding: m.in, native: m.in.Native(plain)}
+	x.out = slot{binding: m.out}
+	if err := cc.Invoke(ctx, m.path, &x.in, &x.out); err != nil {
 		return failureOf(ctx, err)
 	}
-	reply, err := c.out.take()
+	reply, err := x.out.take()
 	if err != nil {
 		return unreadable(err)
 	}
 	return s.Send(reply)
 }
+
+// exchange is the two messages of a unary call. Invoke keeps neither when it
+// has returned, so that exchanges are used again.
+type exchange struct{ in, out slot }
+
+var exchanges = sync.Pool{New: func() any { return new(exchange) }}
 
 // sendAll sends what s gives, one message where the method takes one, and ends
 // the client's side. It returns nil where the server ended the call meanwhile:

@@ -53,7 +53,7 @@ func (w wire) Marshal(v any) (mem.BufferSlice, error) {
 	}
 	size := sizer.Size(s.native)
 	if mem.IsBelowBufferPoolingThreshold(size) {
-		encoded, err := s.binding.Append(make([]byte, 0, size), s.native)
+		encoded, err := sizer.AppendSized(make([]byte, 0, size), s.native)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func (w wire) Marshal(v any) (mem.BufferSlice, error) {
 	}
 	pool := mem.DefaultBufferPool()
 	buffer := pool.Get(size)
-	encoded, err := s.binding.Append((*buffer)[:0], s.native)
+	encoded, err := sizer.AppendSized((*buffer)[:0], s.native)
 	if err == nil && len(encoded) != size {
 		err = fmt.Errorf("encode %T: size was to be %d and is %d", s.native, size, len(encoded))
 	}

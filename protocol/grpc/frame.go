@@ -25,7 +25,7 @@ func (Protocol) Carriage(o protocol.Options) (protocol.Carriage, error) {
 	if v := o.Settings[channel.Name]; v == perCall {
 		return protocol.Carriage{}, fmt.Errorf("%s=%s: the lean driver keeps its connections", channel.Name, v)
 	}
-	return protocol.Carriage{HTTP2: true, Conns: o.Conns(), KeepAlive: true}, nil
+	return protocol.Carriage{HTTP2: true, Conns: o.SharedConns(streamsPerChannel), KeepAlive: true}, nil
 }
 
 // Frame prepares a unary call.

@@ -15,6 +15,7 @@ import (
 
 // Serve answers calls of svc.
 func (Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h rpc.Handler, o protocol.Options) error {
+	defer func() { _ = l.Close() }() // closed already, where it has served
 	desc, err := describe(svc, o)
 	if err != nil {
 		return err
@@ -96,8 +97,7 @@ func unparsable(err error) error {
 	return rpc.Errorf(rpc.InvalidArgument, "parse request: %v", err)
 }
 
-// unaryCall is a unary call as its handler holds it: the one allocation that
-// the adapter adds to what generated code allocates. Its slot holds first the
+// unaryCall is a unary call as its handler holds it, in one allocation. Its slot holds first the
 // request and then the reply.
 type unaryCall struct {
 	method  *method
