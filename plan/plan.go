@@ -14,8 +14,8 @@ import (
 // The words for a driver and for an open loop's arrivals; the first of each is
 // the default.
 const (
-	Native   = "native"   // the stack's own client library
-	Lean     = "lean"     // prepared bytes, at the least cost
+	Native   = record.Native
+	Lean     = record.Lean
 	Poisson  = "poisson"  // as independent users arrive
 	Constant = "constant" // evenly spaced
 )

@@ -230,8 +230,19 @@ func TestEqualRequestsGiveEqualPlans(t *testing.T) {
 	if text(3) != text(3) {
 		t.Error("equal requests, different plans")
 	}
-	if text(3) == text(4) {
-		t.Error("the seed changes nothing")
+	orders := func(seed uint64) (out string) {
+		for _, b := range mustNew(t, plan.Request{Seed: seed}).Blocks {
+			for _, r := range b.Rounds {
+				out += fmt.Sprint(scenariosOf(r))
+			}
+		}
+		return out
+	}
+	if orders(3) == orders(4) {
+		t.Error("the seed does not change the order")
+	}
+	if mustNew(t, plan.Request{Seed: 3}).Blocks[0].Rounds[0].Seed == mustNew(t, plan.Request{Seed: 4}).Blocks[0].Rounds[0].Seed {
+		t.Error("the seed does not change the calls")
 	}
 }
 

@@ -13,6 +13,12 @@ import "time"
 // when a reader of the older one would misread the newer.
 const Format = 1
 
+// The kinds of driver.
+const (
+	Native = "native" // the stack's own client library
+	Lean   = "lean"   // prepared bytes, at the least cost
+)
+
 // Line is one line of a results file: exactly one field is set.
 type Line struct {
 	Header *Header `json:"header,omitempty"`
@@ -32,7 +38,7 @@ type Header struct {
 	Path        []string          `json:"path"` // a sentence for each tier: who calls it over what
 	Params      map[string]string `json:"params"`
 	Store       string            `json:"store"`
-	Driver      string            `json:"driver"`             // native or lean
+	Driver      string            `json:"driver"`             // Native or Lean
 	InFlight    int               `json:"in_flight"`          // callers of a closed loop, slots of an open one
 	Rate        float64           `json:"rate,omitempty"`     // arrivals per second of an open loop
 	Arrivals    string            `json:"arrivals,omitempty"` // constant or poisson, of an open loop

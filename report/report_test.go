@@ -213,6 +213,19 @@ func TestSentences(t *testing.T) {
 	}
 }
 
+func TestVerdictsSayWhichIsBetter(t *testing.T) {
+	run := simulated()
+	run.Header.Baseline = run.Header.Scenarios[1].Name // the best
+	d := document(t, run)
+	for metric, want := range map[string]string{
+		"throughput": "lower, worse", "server_cpu_per_call": "higher, worse", "server_peak_rss": "same",
+	} {
+		if got := d.Find("rest+json", metric).Word(); got != want {
+			t.Errorf("%s is %q, want %q", metric, got, want)
+		}
+	}
+}
+
 func TestTheFactorsAreASentenceOfTheSummary(t *testing.T) {
 	d := stored(t)
 	found := 0
@@ -285,7 +298,7 @@ func TestMarkdownEscapesWhatItIsGiven(t *testing.T) {
 	run := simulated()
 	run.Header.Workload = "a|b <script> @team *x*"
 	out := render(t, markdown.Renderer{}, document(t, run))
-	for _, bad := range []string{"<script>", "@team", "a|b", "*x*:"} {
+	for _, bad := range []string{"<script", "script>", "@team", "a|b", "*x*:"} {
 		if strings.Contains(out, bad) {
 			t.Errorf("%q stands as it is", bad)
 		}

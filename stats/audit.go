@@ -77,7 +77,7 @@ var rules = []rule{
 			e.tally.Failed, e.tally.Failed+e.tally.Trials, e.whyFailed), "see the processes' logs"
 	}},
 	{"driver_limits", func(e *evidence) (string, string) {
-		if e.run.Header.Driver != "lean" || e.seconds == 0 {
+		if e.run.Header.Driver != record.Lean || e.seconds == 0 {
 			return "", ""
 		}
 		remedy := "read the server's CPU per call rather than the throughput"

@@ -6,8 +6,11 @@ import (
 	"github.com/tare-bench/tare/record"
 )
 
-// Holm is tested by itself.
-var Holm = holm
+// Judge and Holm are tested by themselves.
+var (
+	Judge = verdict
+	Holm  = holm
+)
 
 // Pooled gives the interval of scenario 1 over scenario 0, over blocks as
 // Analyze has it, or over rounds, as it must not.
@@ -30,4 +33,9 @@ func Pooled(run *record.Run, metric string, confidence float64, blocks bool) (lo
 	}
 	i := s.interval(confidence)
 	return i.Low, i.High
+}
+
+// Over is the interval over blocks' logarithms, and the p of no difference.
+func Over(logs []float64, confidence float64) (Interval, float64) {
+	return sample(logs).interval(confidence), sample(logs).p()
 }

@@ -51,8 +51,12 @@ func (s sample) interval(confidence float64) Interval {
 	return Interval{math.Exp(mean - half), math.Exp(mean), math.Exp(mean + half)}
 }
 
-// p is the probability of so great a mean, either side, if the truth were 0.
+// p is the probability of so great a mean, either side, if the truth were 0. It
+// is 1 for fewer than two blocks.
 func (s sample) p() float64 {
+	if len(s) < 2 {
+		return 1
+	}
 	mean, e := s.mean()
 	if e == 0 {
 		if mean == 0 {

@@ -35,7 +35,7 @@ var runNotes = []struct {
 			"measure latency with --rate, at a rate that every stack can carry"
 	}},
 	{"client_cost", func(a *arranged, all []*evidence) (string, string) {
-		if a.run.Header.Driver == "lean" || a.run.Header.Rate > 0 {
+		if a.run.Header.Driver == record.Lean || a.run.Header.Rate > 0 {
 			return "", ""
 		}
 		for _, e := range all {
