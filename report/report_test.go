@@ -51,7 +51,7 @@ func simulated() *record.Run {
 		Stacks: four(), Blocks: 6, Rounds: 10, Slice: 250 * time.Millisecond,
 		Tiers: []string{"order", "payment"}, Noise: noise, Seed: 20,
 	}.Run()
-	run.Header.Workload, run.Header.Leg = "orders", "inner"
+	run.Header.Leg = "inner"
 	run.Header.Path = []string{"driver → order: rest+json, in every stack", "order → payment: the stack under comparison"}
 	run.Header.LeftOut = []record.Omission{{Stack: "thrift+json", Reason: "thrift takes no other codec than its own"}}
 	run.Header.Libraries = map[string]string{"example.com/wire": "v1.2.3"}
