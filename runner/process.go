@@ -110,9 +110,8 @@ func (p *process) exchange(ctx context.Context, question, answer any, within tim
 	if err != nil {
 		return fmt.Errorf("ask %s: %w", p.name, err)
 	}
-	if _, err := p.in.Write(append(line, '\n')); err != nil {
-		return p.gone()
-	}
+	// A process that no longer reads shows in what it says last, or in silence.
+	_, _ = p.in.Write(append(line, '\n'))
 	patience := time.NewTimer(within)
 	defer patience.Stop()
 	select {
