@@ -1,7 +1,7 @@
 package tare_test
 
 import (
-	"encoding/json"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,30 +17,29 @@ func TestContributingExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	overlay := map[string]string{}
+	tree := copyTree(t)
 	lay := func(path, text string) {
-		target, err := filepath.Abs(path)
-		if err != nil {
+		target := filepath.Join(tree, path)
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		source := filepath.Join(t.TempDir(), filepath.Base(path))
-		if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(target, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		overlay[target] = source
 	}
-	for _, block := range regexp.MustCompile("(?s)```go\n// (\\S+\\.go)\n(.*?)```").FindAllStringSubmatch(string(guide), -1) {
-		lay(block[1], block[2])
+	files := regexp.MustCompile("(?s)```go\n// (\\S+\\.go)\n(.*?)```").FindAllStringSubmatch(string(guide), -1)
+	if len(files) != 2 {
+		t.Fatalf("the guide shows %d files, and not a codec and its test", len(files))
 	}
-	if len(overlay) != 2 {
-		t.Fatalf("the guide shows %d files, and not a codec and its test", len(overlay))
+	for _, f := range files {
+		lay(f[1], f[2])
 	}
 	list, err := os.ReadFile("catalog/default.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	edited := string(list)
-	for _, line := range regexp.MustCompile("(?m)^\\+\\s*(.*) // after: (.*)$").FindAllStringSubmatch(string(guide), -1) {
+	for _, line := range regexp.MustCompile(`(?m)^\+\s*(.*) // after: (.*)$`).FindAllStringSubmatch(string(guide), -1) {
 		before := edited
 		edited = strings.Replace(edited, line[2], line[2]+"\n"+line[1], 1)
 		if edited == before {
@@ -49,26 +48,52 @@ func TestContributingExample(t *testing.T) {
 	}
 	lay("catalog/default.go", edited)
 
-	file := filepath.Join(t.TempDir(), "overlay.json")
-	text, err := json.Marshal(map[string]any{"Replace": overlay})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	run := func(args ...string) string {
 		t.Helper()
-		out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput()
+		out, err := goIn(t, tree, args...)
 		if err != nil {
 			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 		return string(out)
 	}
-	run("test", "-overlay", file, "./codec/prototext")
-	if out := run("run", "-overlay", file, "./cmd/tare", "stacks"); !strings.Contains(out, "prototext") {
+	run("test", "./codec/prototext")
+	if out := run("run", "./cmd/tare", "stacks"); !strings.Contains(out, "prototext") {
 		t.Errorf("tare stacks does not list the example's codec:\n%s", out)
 	}
-	run("run", "-overlay", file, "./cmd/tare", "compare", "orders", "--leg", "payment",
+	run("run", "./cmd/tare", "compare", "orders", "--leg", "payment",
 		"--stacks", "rest+prototext,grpc+prototext", "--for", "1s", "--blocks", "1", "--out", t.TempDir()+"/run")
+}
+
+func goIn(t *testing.T, dir string, args ...string) ([]byte, error) {
+	c := exec.CommandContext(t.Context(), "go", args...)
+	c.Dir = dir
+	return c.CombinedOutput()
+}
+
+// copyTree copies what builds to a folder of its own.
+func copyTree(t *testing.T) string {
+	t.Helper()
+	tree := t.TempDir()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		name := d.Name()
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (name == "node_modules" || name == "testdata" || name == "tare-results" || len(name) > 1 && name[0] == '.'):
+			return fs.SkipDir
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(tree, path), 0o755)
+		case filepath.Ext(name) != ".go" && name != "go.mod" && name != "go.sum":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(tree, path), text, 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
 }

@@ -96,9 +96,9 @@ func accountNotOverdrawn(t *testing.T, s store.Store) {
 		refused(t, s, p, store.ErrInsufficientFunds)
 	}
 	charged(t, s, aPayment(), opening-2580) // a payment refused leaves its ID free
-	rest := small("rest")
-	rest.Amount.Minor = opening - 2580
-	charged(t, s, rest, 0)
+	last := small("remainder")
+	last.Amount.Minor = opening - 2580
+	charged(t, s, last, 0)
 	refused(t, s, small("a"), store.ErrInsufficientFunds)
 }
 
