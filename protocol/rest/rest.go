@@ -1,0 +1,125 @@
+// Package rest carries calls as plain HTTP: a method is a route, a message is a
+// body, a failure is a status with Google's error body. It is what one would
+// write by hand with net/http and http.ServeMux, with any codec.
+//
+// A stream of messages is newline-delimited JSON where the codec writes JSON
+// and nothing is compressed, otherwise each message stands behind its length.
+// A deadline crosses in the field Grpc-Timeout, which gateways from REST to gRPC
+// (grpc-gateway) read: HTTP has no field of its own for it.
+package rest
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/tare-bench/tare/codec"
+	"github.com/tare-bench/tare/protocol"
+	"github.com/tare-bench/tare/rpc"
+	"github.com/tare-bench/tare/setting"
+)
+
+// What stacks may set.
+var (
+	version   = setting.OneOf("http", "HTTP version", http1, http2)
+	keepAlive = setting.OneOf("keepalive", "whether a connection carries more than one call", "on", keepAliveOff)
+	conns     = protocol.ConnsSetting(protocol.ConnsPool)
+)
+
+const (
+	http1        = "1.1"
+	http2        = "2"
+	keepAliveOff = "off"
+)
+
+// Protocol is HTTP by net/http.
+type Protocol struct{}
+
+// New gives the protocol.
+func New() Protocol { return Protocol{} }
+
+// Spec says what the protocol is.
+func (Protocol) Spec() protocol.Spec {
+	return protocol.Spec{
+		Name: "rest", Module: "std", About: "HTTP routes, by net/http",
+		Codecs:   protocol.AnyCodec,
+		Settings: []setting.Setting{version, keepAlive, conns},
+		Carries:  carries,
+	}
+}
+
+var errHalfDuplex = errors.New("HTTP/1.1 does not carry a request and its answer at once")
+
+func carries(k rpc.Kind, v setting.Values) error {
+	if k == rpc.Bidi && v[version.Name] == http1 {
+		return fmt.Errorf("%s: %w", k, errHalfDuplex)
+	}
+	return nil
+}
+
+// protocols are the HTTP versions of both sides: the one that is set, without
+// TLS, HTTP/2 with prior knowledge.
+func protocols(v setting.Values) *http.Protocols {
+	p := new(http.Protocols)
+	p.SetHTTP1(v[version.Name] == http1)
+	p.SetUnencryptedHTTP2(v[version.Name] == http2)
+	return p
+}
+
+// endpoint is a method as both sides know it.
+type endpoint struct {
+	method              *rpc.Method
+	verb, path          string
+	in, out             codec.Binding
+	media               string // of a whole message
+	streamIn, streamOut framing
+	coding              *coding // nil: messages are not compressed
+	maxMessage          int
+}
+
+// bind gives the endpoints of svc's methods.
+func bind(svc *rpc.Service, o protocol.Options) ([]*endpoint, error) {
+	var c *coding
+	if o.Compressor != nil {
+		c = newCoding(o.Compressor)
+	}
+	spec := o.Codec.Spec()
+	var all []*endpoint
+	for _, m := range svc.Methods {
+		e := &endpoint{method: m, media: spec.Media, coding: c, maxMessage: o.MaxMessage}
+		e.streamIn, e.streamOut = framingsOf(spec, c)
+		var err error
+		if e.verb, e.path, err = route(m); err != nil {
+			return nil, err
+		}
+		if e.in, err = o.Codec.Bind(m.In); err != nil {
+			return nil, fmt.Errorf("bind request of %s: %w", m.Path(), err)
+		}
+		if e.out, err = o.Codec.Bind(m.Out); err != nil {
+			return nil, fmt.Errorf("bind reply of %s: %w", m.Path(), err)
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// route reads a method's route; a method without one is posted to its path.
+//
+// Every message is a body: a route that would put fields into the path or the
+// query, as GET does, is an error.
+func route(m *rpc.Method) (verb, path string, err error) {
+	if m.Route == "" {
+		return http.MethodPost, m.Path(), nil
+	}
+	verb, path, ok := strings.Cut(m.Route, " ")
+	switch {
+	case !ok || !strings.HasPrefix(path, "/"):
+		return "", "", fmt.Errorf("route %q of %s is not VERB /PATH", m.Route, m.Path())
+	case verb != http.MethodPost && verb != http.MethodPut && verb != http.MethodPatch:
+		return "", "", fmt.Errorf("route %q of %s has no body to carry its message", m.Route, m.Path())
+	case strings.ContainsAny(path, "{}"):
+		return "", "", fmt.Errorf("route %q of %s has parameters, which are not carried", m.Route, m.Path())
+	}
+	return verb, path, nil
+}

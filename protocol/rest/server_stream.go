@@ -1,0 +1,133 @@
+package rest
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+
+	"github.com/tare-bench/tare/rpc"
+)
+
+func (s *server) streaming(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel, err := deadline(r)
+	if err != nil {
+		answerFailure(w, err)
+		return
+	}
+	if cancel != nil {
+		defer cancel()
+	}
+	st := &serverStream{server: s, w: w, r: r, flush: http.NewResponseController(w), in: newBuffer(), out: newBuffer()}
+	defer st.in.free()
+	defer st.out.free()
+	if s.method.Kind.StreamsIn() {
+		st.body = bufio.NewReader(r.Body)
+	}
+	st.end(s.handler.Handle(ctx, s.method, st))
+}
+
+// serverStream is a call of which either side, or both, streams.
+type serverStream struct {
+	*server
+	w       http.ResponseWriter
+	r       *http.Request
+	flush   *http.ResponseController
+	body    *bufio.Reader // where the caller streams
+	in, out *buffer       // Recv's and Send's
+	taken   bool          // the first message
+	ended   bool          // the caller's stream
+	started bool          // where the handler streams: a header was sent
+	reply   any           // where the handler does not stream
+	replies int
+}
+
+func (s *serverStream) Recv() (any, error) {
+	if s.body == nil {
+		if s.taken {
+			return nil, io.EOF
+		}
+		s.taken = true
+		return s.read(s.in, s.r)
+	}
+	if !s.taken {
+		s.taken = true
+		if err := wantMedia(s.r.Header, s.streamIn.media()); err != nil {
+			return nil, err
+		}
+	}
+	payload, _, err := s.streamIn.next(s.body, s.in, s.maxMessage)
+	switch {
+	case err == io.EOF:
+		s.ended = true
+		return nil, err
+	case err != nil:
+		return nil, s.unread(err)
+	}
+	native, err := s.server.in.Parse(payload)
+	if err != nil {
+		return nil, rpc.Errorf(rpc.InvalidArgument, "parse %s: %v", s.method.In.Name, err)
+	}
+	return s.server.in.Plain(native), nil
+}
+
+func (s *serverStream) Send(out any) error {
+	s.replies++
+	if !s.method.Kind.StreamsOut() {
+		s.reply = out
+		return nil
+	}
+	s.out.b = s.out.b[:0]
+	if err := s.streamOut.message(s.out, s.server.out, out); err != nil {
+		return rpc.Errorf(rpc.Internal, "encode %s: %v", s.method.Out.Name, err)
+	}
+	return s.write()
+}
+
+// write sends what stands in out at once: the caller may wait for it.
+func (s *serverStream) write() error {
+	s.start()
+	if _, err := s.w.Write(s.out.b); err != nil {
+		return rpc.TransportError(s.r.Context(), err)
+	}
+	if err := s.flush.Flush(); err != nil {
+		return rpc.TransportError(s.r.Context(), err)
+	}
+	return nil
+}
+
+func (s *serverStream) start() {
+	if !s.started {
+		s.started = true
+		s.w.Header().Set("Content-Type", s.streamOut.media())
+	}
+}
+
+// end answers with what the handler returned.
+func (s *serverStream) end(err error) {
+	if err == nil && !s.method.Kind.StreamsOut() && s.replies != 1 {
+		err = rpc.Errorf(rpc.Internal, "%s gave %d replies, want one", s.method.Path(), s.replies)
+	}
+	if s.body != nil && !s.ended && s.r.ProtoMajor == 1 {
+		// net/http would read what is left of the request before it answers,
+		// and so wait for a caller that waits for the answer.
+		s.w.Header().Set("Connection", "close")
+	}
+	switch {
+	case err == nil && s.method.Kind.StreamsOut():
+		s.start()
+	case err == nil:
+		s.answer(s.w, s.r, s.out, s.reply)
+	case !s.started:
+		answerFailure(s.w, err)
+	default:
+		s.fail(err)
+	}
+}
+
+// fail ends a stream whose status has been sent.
+func (s *serverStream) fail(err error) {
+	_, body := encodeFailure(err)
+	s.out.b = s.out.b[:0]
+	s.streamOut.failure(s.out, body)
+	_ = s.write() // the caller is gone
+}
