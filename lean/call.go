@@ -99,6 +99,10 @@ func fields2(f protocol.Frame, authority string) []hpack.HeaderField {
 	return all
 }
 
+// maxHeads is how many are kept to be shared. Where headers differ from call to
+// call there is nothing to share.
+const maxHeads = 1024
+
 func (h *heads) of(fields []hpack.HeaderField) *head {
 	var text strings.Builder
 	for _, f := range fields {
@@ -109,7 +113,7 @@ func (h *heads) of(fields []hpack.HeaderField) *head {
 	if known, ok := h.byText[text.String()]; ok {
 		return known
 	}
-	if h.byText == nil {
+	if h.byText == nil || len(h.byText) == maxHeads {
 		h.byText = make(map[string]*head)
 	}
 	made := &head{fields}

@@ -59,7 +59,10 @@ func TestServersThatBreakOff(t *testing.T) {
 		"farewell before any answer": {true, "\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00\x08\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", "reset"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			addr := breakOff(t, c.says)
+			addr := breakOff(t, c.says, func(c net.Conn) {
+				_ = c.(*net.TCPConn).CloseWrite()
+				_, _ = io.Copy(io.Discard, c)
+			})
 			client, got := dial(t, addr, protocol.Carriage{HTTP2: c.http2}), new(tape)
 			if _, err := client.Drive(t.Context(), 2, exactly(20), calls(t, client, echo(nil)), got); err != nil {
 				t.Fatal(err)
@@ -69,7 +72,9 @@ func TestServersThatBreakOff(t *testing.T) {
 	}
 }
 
-func breakOff(tb testing.TB, says string) (addr string) {
+// breakOff is a server that reads something, says something, and does what then
+// is.
+func breakOff(tb testing.TB, says string, then func(net.Conn)) (addr string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
@@ -84,8 +89,7 @@ func breakOff(tb testing.TB, says string) (addr string) {
 			running.Go(func() {
 				_, _ = c.Read(make([]byte, 4096))
 				_, _ = io.WriteString(c, says)
-				_ = c.(*net.TCPConn).CloseWrite()
-				_, _ = io.Copy(io.Discard, c)
+				then(c)
 				_ = c.Close()
 			})
 		}
@@ -197,4 +201,41 @@ func (f *front) cut() {
 		_ = c.Close()
 	}
 	clear(f.open)
+}
+
+// A server that answers before it has read the request, and reads no more,
+// cannot be sent another on that connection.
+func TestAnswerBeforeTheRequestIsSent(t *testing.T) {
+	over := make(chan struct{})
+	addr := breakOff(t, "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n", func(net.Conn) { <-over })
+	t.Cleanup(func() { close(over) })
+	client := dial(t, addr, protocol.Carriage{Conns: 1, KeepAlive: true})
+	got := new(tape)
+	if _, err := client.Drive(t.Context(), 1, exactly(5), calls(t, client, echo(make([]byte, 32<<20))), got); err != nil {
+		t.Fatal(err)
+	}
+	got.only(t, "resource_exhausted", 5)
+	if wire := client.Wire(); wire.Conns != 5 {
+		t.Errorf("%d connections were opened, want one for each call", wire.Conns)
+	}
+}
+
+func TestServerThatClosesAfterEachAnswer(t *testing.T) {
+	addr := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close")
+		echoes(w, r)
+	}))
+	client, got := dial(t, addr, protocol.Carriage{Conns: 8, KeepAlive: true}), new(tape)
+	if _, err := client.Drive(t.Context(), inFlight, exactly(200), calls(t, client, echo([]byte("x"))), got); err != nil {
+		t.Fatal(err)
+	}
+	got.only(t, "ok", 200)
+}
+
+func TestAddressThatCannotBeReached(t *testing.T) {
+	client, got := dial(t, "255.255.255.255:9", protocol.Carriage{Conns: 2}), new(tape)
+	totals, err := client.Drive(t.Context(), inFlight, exactly(50), calls(t, client, echo(nil)), got)
+	if err != nil || totals.Started != 50 || got.classes()["ok"] != 0 {
+		t.Errorf("%+v, %v, %v; want 50 calls that failed", totals, err, got.classes())
+	}
 }

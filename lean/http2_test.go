@@ -3,6 +3,7 @@ package lean
 import (
 	"bytes"
 	"encoding/binary"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -310,6 +311,71 @@ func TestPingIsAnswered(t *testing.T) {
 		if p, ok := f.(*wire.PingFrame); ok && p.IsAck() && p.Data == [8]byte{1, 2, 3} {
 			return
 		}
+	}
+}
+
+func TestWindowIsRenewed(t *testing.T) {
+	b := begun(t, 1, nil)
+	b.eaten = window / 2
+	b.conn.out = nil
+	if err := b.feed(says(func(f *wire.Framer) {
+		header(f, 1, false, ":status", "200")
+		_ = f.WriteDataPadded(1, false, []byte("abc"), make([]byte, 6)) // a length byte goes with it
+	}), 99); err != nil {
+		t.Fatal(err)
+	}
+	if want := appendWindow(nil, 0, window/2+10); !bytes.Equal(b.conn.out, want) {
+		t.Errorf("the server was told %x, want %x", b.conn.out, want)
+	}
+}
+
+func TestHeadersAreTheSameHoweverTheyAreSent(t *testing.T) {
+	b := newBench(1, nil)
+	b.loop.pace = load.ClosedPace(load.Extent{Exactly: 6})
+	if err := b.feed(settings, 99); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 6 {
+		if n == 3 { // the server forgets what it was told
+			_ = b.feed(says(func(f *wire.Framer) { _ = f.WriteSettings(wire.Setting{ID: wire.SettingHeaderTableSize}) }), 99)
+		}
+		_ = b.feed(says(func(f *wire.Framer) { header(f, uint32(2*n+1), true, ":status", "200", "grpc-status", "0") }), 99)
+	}
+	frames, seen := b.written(t), 0
+	frames.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+	for {
+		f, err := frames.ReadFrame()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, ok := f.(*wire.MetaHeadersFrame)
+		if !ok {
+			continue
+		}
+		seen++
+		if h.PseudoValue("path") != "/a" || h.PseudoValue("method") != "POST" || len(h.Fields) != 4 {
+			t.Errorf("header %d has %v", seen, h.Fields)
+		}
+	}
+	if block := b.encode(b.loop.call(0).head); len(block) == 4 {
+		t.Errorf("%x names fields of a table that was emptied", block)
+	}
+	if seen != 6 {
+		t.Errorf("%d headers were sent, want 6", seen)
+	}
+}
+
+func TestConnectionThatHadItsLastCallIsClosed(t *testing.T) {
+	b := begun(t, 3, nil)
+	if err := b.feed(says(func(f *wire.Framer) { _ = f.WriteGoAway(5, wire.ErrCodeNo, nil) }), 99); err != nil {
+		t.Fatal(err)
+	}
+	b.loop.fail(errDeadline)
+	if b.conn.state != closed {
+		t.Error("a connection stays open that neither takes calls nor has any")
 	}
 }
 

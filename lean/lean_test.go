@@ -343,6 +343,22 @@ func TestOpenLoop(t *testing.T) {
 	})
 }
 
+func TestCallsThatFindNoSlotAreNotSkipped(t *testing.T) {
+	const takes = 20 * time.Millisecond
+	addr := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-time.After(takes) }))
+	client, got := dial(t, addr, protocol.Carriage{Conns: 1, KeepAlive: true}), new(tape)
+	// An arrival a millisecond: all but the first find the one slot taken.
+	totals, err := client.Drive(t.Context(), 1, load.OpenPace(load.Constant(1000), 200*time.Millisecond), calls(t, client, echo(nil)), got)
+	if err != nil || totals.Started+totals.NotStarted != 200 || totals.Started > 11 {
+		t.Fatal(totals, err)
+	}
+	for n, o := range got.all {
+		if o.N != n || o.Intended != time.Duration(n)*time.Millisecond || o.Waited != (n == 0) {
+			t.Errorf("call %d: %+v", n, o)
+		}
+	}
+}
+
 func TestSlotsAreFewerThanConnections(t *testing.T) {
 	addr := serve(t, http.HandlerFunc(echoes))
 	client := dial(t, addr, protocol.Carriage{Conns: 8, KeepAlive: true})

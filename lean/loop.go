@@ -206,7 +206,7 @@ func (l *loop) begin() {
 		l.waiting.pop()
 	}
 	for s := l.take(); s != nil; s = l.take() {
-		if l.waiting.len > 0 || !l.dispatch(s) {
+		if !l.dispatch(s) { // then neither had those that wait
 			l.waiting.push(s)
 			l.totals.Queued++
 		}
