@@ -135,8 +135,10 @@ func collect(t *testing.T, s *suite) {
 }
 
 func callerRecvFails(t *testing.T, s *suite) {
-	ended := make(chan error, 1)
+	// A call that breaks before its header is sent never reaches a handler.
+	began, ended := make(chan struct{}), make(chan error, 1)
 	_, c := s.start(t, rpc.HandlerFunc(func(_ context.Context, _ *rpc.Method, st rpc.Stream) error {
+		close(began)
 		for {
 			if _, err := st.Recv(); err != nil {
 				ended <- err
@@ -147,6 +149,7 @@ func callerRecvFails(t *testing.T, s *suite) {
 	broken := rpc.Errorf(rpc.DataLoss, "source broke")
 	err := c.Handle(patient(t), conformance.Collect, &scripted{recv: func(n int) (any, error) {
 		if n == 2 {
+			await(t, began, "the handler to begin")
 			return nil, broken
 		}
 		return &conformance.CollectRequest{}, nil
