@@ -2,6 +2,7 @@ package lean
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -172,7 +173,7 @@ func (c *conn) flush() {
 			}
 		}
 		n, err := write(c.fd, c.out[c.sent:])
-		if err == errAgain {
+		if errors.Is(err, errAgain) {
 			c.stuck = true
 			c.poll(true)
 			return
@@ -202,7 +203,7 @@ func (c *conn) receive() {
 		c.makeRoom()
 		space := c.in[c.to:]
 		n, err := read(c.fd, space)
-		if err == errAgain {
+		if errors.Is(err, errAgain) {
 			return
 		}
 		c.loop.tick()

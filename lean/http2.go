@@ -2,12 +2,12 @@ package lean
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math"
 
 	"golang.org/x/net/http2/hpack"
 
-	"encoding/binary"
 	"github.com/tare-bench/tare/protocol"
 )
 

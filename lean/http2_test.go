@@ -3,6 +3,7 @@ package lean
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"maps"
 	"slices"
@@ -345,7 +346,7 @@ func TestHeadersAreTheSameHoweverTheyAreSent(t *testing.T) {
 	frames.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
 	for {
 		f, err := frames.ReadFrame()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -249,7 +249,7 @@ func TestRequestIsWhatTheFrameSays(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := <-seen
-			if r.Method != "PUT" || r.URL.String() != "/a/b?c=d" || r.Host != addr || r.ContentLength != 5 ||
+			if r.Method != http.MethodPut || r.URL.String() != "/a/b?c=d" || r.Host != addr || r.ContentLength != 5 ||
 				r.UserAgent() != "tare" || strings.Join(r.Header["X-Many"], " ") != "1 2" || (r.ProtoMajor == 2) != c.HTTP2 ||
 				len(r.Header) != 2+len(r.Header["Content-Length"])+len(r.Header["Connection"]) || r.Close == c.KeepAlive && !c.HTTP2 {
 				t.Errorf("the server saw %s %s of %s, %d bytes, %v", r.Method, r.URL, r.Host, r.ContentLength, r.Header)

@@ -235,7 +235,7 @@ func (l *loop) take() *slot {
 	s := l.free.pop()
 	s.n, s.intended, s.start = l.next.n, l.next.due, l.now
 	s.waited = s.free <= s.intended
-	s.call = l.trial.call(s.n)
+	s.call = l.call(s.n)
 	s.older, s.newer = l.newest, nil
 	if l.newest != nil {
 		l.newest.newer = s

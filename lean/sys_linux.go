@@ -177,8 +177,7 @@ func (p *poller) epoll(d time.Duration) (n int, errno unix.Errno) {
 		ms = int((d + time.Millisecond - 1) / time.Millisecond)
 	}
 	n, err := unix.EpollWait(p.fd, p.raw[:], ms)
-	if err != nil {
-		errno, _ := err.(unix.Errno)
+	if errors.As(err, &errno) {
 		return 0, errno
 	}
 	return n, 0
