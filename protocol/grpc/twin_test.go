@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"testing"
 
 	ggrpc "google.golang.org/grpc"
@@ -47,6 +48,32 @@ func TestStreamAllocatesLikeItsTwin(t *testing.T) {
 	if adapter > twin*tolerance {
 		t.Errorf("adapter allocates %.2f times per message, its twin %.2f", adapter, twin)
 	}
+}
+
+// TestLargeMessagesKeepPooledBuffers compares bytes: a codec that encodes into
+// a buffer of its own adds a message's length to each.
+func TestLargeMessagesKeepPooledBuffers(t *testing.T) {
+	const length, messages = 1 << 20, 100
+	item := &conformance.Item{Blob: make([]byte, length)}
+	adapter := allocatedBytes(t, expandOf(adapterConn(t, conformance.Service), item), messages)
+	twin := allocatedBytes(t, expandOfByTwin(t, item), messages)
+	t.Logf("bytes allocated per message of 1 MiB: adapter %.0f, twin %.0f", adapter, twin)
+	if adapter > twin+length/2 {
+		t.Errorf("adapter allocates %.0f bytes per message, its twin %.0f", adapter, twin)
+	}
+}
+
+// allocatedBytes gives the bytes allocated for each message of one stream.
+func allocatedBytes(t *testing.T, expand func(int) error, messages int) float64 {
+	t.Helper()
+	var before, after runtime.MemStats
+	for _, m := range []*runtime.MemStats{&before, &after} {
+		if err := expand(messages); err != nil { // the first fills the pools
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(m)
+	}
+	return float64(after.TotalAlloc-before.TotalAlloc) / float64(messages)
 }
 
 func BenchmarkUnary(b *testing.B) {
@@ -310,10 +337,12 @@ func payBy(t testing.TB, by payer) func() error {
 }
 
 // expandBy gives a function that reads a stream of n messages.
-func expandBy(c protocol.Conn) func(n int) error {
+func expandBy(c protocol.Conn) func(n int) error { return expandOf(c, conformance.Ordinary()) }
+
+func expandOf(c protocol.Conn, item *conformance.Item) func(n int) error {
 	return func(n int) error {
 		got := 0
-		in := []any{&conformance.ExpandRequest{Item: conformance.Ordinary(), Count: int32(n)}}
+		in := []any{&conformance.ExpandRequest{Item: item, Count: int32(n)}}
 		err := rpc.Call(context.Background(), c, conformance.Expand, in, func(any) error {
 			got++
 			return nil
@@ -322,10 +351,12 @@ func expandBy(c protocol.Conn) func(n int) error {
 	}
 }
 
-func expandByTwin(t testing.TB) func(n int) error {
+func expandByTwin(t testing.TB) func(n int) error { return expandOfByTwin(t, conformance.Ordinary()) }
+
+func expandOfByTwin(t testing.TB, item *conformance.Item) func(n int) error {
 	client := conformancev1.NewConformanceServiceClient(twinChannel(t))
 	return func(n int) error {
-		in := conformance.Expand.In.ToProto(&conformance.ExpandRequest{Item: conformance.Ordinary(), Count: int32(n)})
+		in := conformance.Expand.In.ToProto(&conformance.ExpandRequest{Item: item, Count: int32(n)})
 		stream, err := client.Expand(context.Background(), in.(*conformancev1.ExpandRequest))
 		if err != nil {
 			return err
