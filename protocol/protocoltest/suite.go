@@ -17,7 +17,7 @@ import (
 
 // patience is how long a check waits before it calls a protocol stuck. No
 // check passes or fails by a shorter time.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 const inFlight = 16
 

@@ -93,6 +93,10 @@ func compressed(t *testing.T, s *suite) {
 	const size = 200_000
 	srv, c := s.start(t, conformance.Handler{})
 	wantEcho(t, c, &conformance.Item{Text: strings.Repeat("abcdefgh", size/8)})
+	srv.end() // a byte is counted only after it has left
+	if err := srv.ended(t); err != nil {
+		t.Fatal(err)
+	}
 	for _, leg := range []struct {
 		name  string
 		bytes int64

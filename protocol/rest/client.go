@@ -25,7 +25,7 @@ func (Protocol) Dial(_ context.Context, addr string, svc *rpc.Service, o protoco
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{methods: make(map[*rpc.Method]*caller, len(endpoints))}
+	c := &conn{options: o, methods: make(map[*rpc.Method]*caller, len(endpoints))}
 	for range transports(o) {
 		c.clients = append(c.clients, newClient(o))
 	}
@@ -43,12 +43,17 @@ func (Protocol) Dial(_ context.Context, addr string, svc *rpc.Service, o protoco
 }
 
 // transports is how many transports a client's calls use in turn: over HTTP/1.1
-// one keeps all the connections, over HTTP/2 each keeps one.
+// one keeps all the connections, over HTTP/2 each keeps one. There are none
+// where each call has its own: over HTTP/2 a transport that may not keep
+// connections dials several for a call, and uses one.
 func transports(o protocol.Options) int {
-	if o.Settings[version.Name] == http1 || o.Settings[keepAlive.Name] == keepAliveOff {
+	switch {
+	case o.Settings[version.Name] == http1:
 		return 1
+	case o.Settings[keepAlive.Name] == keepAliveOff:
+		return 0
 	}
-	return o.SharedConns(streamsPerConn)
+	return connsOf(o)
 }
 
 // connsOf is how many connections a client keeps.
@@ -60,20 +65,23 @@ func connsOf(o protocol.Options) int {
 }
 
 func newClient(o protocol.Options) *http.Client {
-	t := &http.Transport{
-		DialContext:        o.DialContext,
-		Protocols:          protocols(o.Settings),
-		DisableKeepAlives:  o.Settings[keepAlive.Name] == keepAliveOff,
-		DisableCompression: true, // it would ask for gzip, and undo it
+	each := connsOf(o) / max(1, transports(o))
+	return &http.Client{
+		Transport: &http.Transport{
+			DialContext:         o.DialContext,
+			Protocols:           protocols(o.Settings),
+			MaxConnsPerHost:     each,
+			MaxIdleConnsPerHost: each,
+			DisableKeepAlives:   o.Settings[keepAlive.Name] == keepAliveOff,
+			DisableCompression:  true, // it would ask for gzip, and undo it
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	if n := connsOf(o) / transports(o); !t.DisableKeepAlives {
-		t.MaxConnsPerHost, t.MaxIdleConnsPerHost = n, n
-	}
-	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // conn is a client. Its calls use its HTTP clients in turn.
 type conn struct {
+	options protocol.Options
 	clients []*http.Client
 	turn    atomic.Uint64
 	methods map[*rpc.Method]*caller
@@ -111,7 +119,10 @@ func (c *conn) Close() error {
 }
 
 func (c *conn) do(r *http.Request) (*http.Response, error) {
-	if len(c.clients) == 1 {
+	switch len(c.clients) {
+	case 0:
+		return newClient(c.options).Do(r)
+	case 1:
 		return c.clients[0].Do(r)
 	}
 	return c.clients[c.turn.Add(1)%uint64(len(c.clients))].Do(r)

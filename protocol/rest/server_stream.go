@@ -22,6 +22,11 @@ func (s *server) streaming(w http.ResponseWriter, r *http.Request) {
 	defer st.out.free()
 	if s.method.Kind.StreamsIn() {
 		st.body = bufio.NewReader(r.Body)
+	} else if st.request, err = s.read(st.in, r); err != nil {
+		// Read even if the handler does not ask for it: net/http notices that
+		// a caller goes away only once it has read the body.
+		answerFailure(w, err)
+		return
 	}
 	st.end(s.handler.Handle(ctx, s.method, st))
 }
@@ -34,6 +39,7 @@ type serverStream struct {
 	flush   *http.ResponseController
 	body    *bufio.Reader // where the caller streams
 	in, out *buffer       // Recv's and Send's
+	request any           // where the caller does not stream
 	taken   bool          // the first message
 	ended   bool          // the caller's stream
 	started bool          // where the handler streams: a header was sent
@@ -47,7 +53,7 @@ func (s *serverStream) Recv() (any, error) {
 			return nil, io.EOF
 		}
 		s.taken = true
-		return s.read(s.in, s.r)
+		return s.request, nil
 	}
 	if !s.taken {
 		s.taken = true
