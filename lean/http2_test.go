@@ -2,10 +2,8 @@ package lean
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -380,69 +378,9 @@ func TestConnectionThatHadItsLastCallIsClosed(t *testing.T) {
 	}
 }
 
-// FuzzFrames holds that nothing a server says makes the machine panic or end a
-// call twice, and that how it comes in pieces does not matter.
-func FuzzFrames(f *testing.F) {
-	for _, c := range exchanges {
-		f.Add(says(c.says), uint8(3))
-	}
-	f.Fuzz(func(t *testing.T, text []byte, piece uint8) {
-		var benches [2]*bench
-		var errs [2]error
-		for i, n := range []int{1 << 20, int(piece) + 1} {
-			b := begun(t, 3, []byte("body"))
-			errs[i] = b.feed(text, n)
-			benches[i] = b
-			if b.twice || len(b.ended)+b.loop.inFlight() != 3 {
-				t.Fatalf("%d calls ended and %d are under way, of 3", len(b.ended), b.loop.inFlight())
-			}
-		}
-		if (errs[0] == nil) != (errs[1] == nil) || !maps.Equal(benches[0].ended, benches[1].ended) {
-			t.Fatalf("whole: %v, %v; in pieces: %v, %v", benches[0].ended, errs[0], benches[1].ended, errs[1])
-		}
-	})
-}
-
 func (l *loop) inFlight() (n int) {
 	for s := l.oldest; s != nil; s = s.newer {
 		n++
 	}
 	return n
 }
-
-func TestCallsAllocateNothing(t *testing.T) {
-	b := begun(t, 1, []byte("body"))
-	b.loop.pace, b.loop.over = load.ClosedPace(load.Extent{Exactly: 1 << 30}), false
-	first := says(func(f *wire.Framer) { header(f, 1, true, ":status", "200", "grpc-status", "0") })
-	if err := b.feed(first, 99); err != nil || b.ended[0] != "ok" {
-		t.Fatal(err, b.ended)
-	}
-	b.loop.rec = nothing{}
-	answer := says(func(f *wire.Framer) {
-		header(f, 1, false, ":status", "200")
-		_ = f.WriteData(1, false, []byte("abc"))
-		_ = f.WriteHeaders(wire.HeadersFrameParam{
-			StreamID: 1, BlockFragment: []byte{0x80 | 62}, EndHeaders: true, EndStream: true, // grpc-status: 0, of the table
-		})
-	})
-	id := uint32(3)
-	if n := testing.AllocsPerRun(2000, func() {
-		for at := 0; at < len(answer); {
-			binary.BigEndian.PutUint32(answer[at+5:], id)
-			at += frameHeader + int(answer[at+2])
-		}
-		id += 2
-		b.conn.out = b.conn.out[:0]
-		if _, err := b.http2.feed(answer); err != nil {
-			t.Fatal(err)
-		}
-		b.loop.offer(b.conn)
-		b.loop.begin()
-	}); n != 0 {
-		t.Errorf("a call costs %v allocations", n)
-	}
-}
-
-type nothing struct{}
-
-func (nothing) Record(int, load.Observation) {}

@@ -227,7 +227,7 @@ func TestEqualRequestsGiveEqualPlans(t *testing.T) {
 		}
 		return string(b)
 	}
-	if text(3) != text(3) {
+	if first, again := text(3), text(3); first != again {
 		t.Error("equal requests, different plans")
 	}
 	orders := func(seed uint64) (out string) {

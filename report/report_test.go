@@ -3,6 +3,7 @@ package report_test
 import (
 	"bytes"
 	stdjson "encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -109,9 +110,8 @@ func stored(t testing.TB) *report.Document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
 	run, err := record.Read(f)
-	if err != nil {
+	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return document(t, run)

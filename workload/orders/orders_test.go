@@ -296,7 +296,7 @@ func TestMessages(t *testing.T) {
 	} {
 		r := probeOrder(c.id, c.change)
 		out, err := rpc.Invoke(t.Context(), order, CreateOrder, &r)
-		got := ""
+		var got string
 		if err != nil {
 			got = err.Error()
 		} else {
