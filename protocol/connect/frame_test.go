@@ -16,7 +16,7 @@ func TestWebCheckReadsTheTrailer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	message := envelope(0, "a message that says grpc-status: 0")
+	message := envelope(0, "grpc-status: 0") // what a trailer would say
 	for _, c := range []struct {
 		name   string
 		status int
