@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -56,12 +57,14 @@ func (d *Document) levels(place func(Metric) int) Table {
 			name += "/" + m.Per
 		}
 		t.Head, t.Units = append(t.Head, m.Label), append(t.Units, name)
+		why := "" // the first scenario's reason speaks for the column
 		for i, s := range d.Scenarios {
 			v := s.Metrics[m.Name]
 			t.Rows[i] = append(t.Rows[i], cell(v, unit))
-			if v.Reason != "" && !slices.Contains(t.Notes, v.Reason) {
-				t.Notes = append(t.Notes, v.Reason)
-			}
+			why = cmp.Or(why, v.Reason)
+		}
+		if why != "" {
+			t.Notes = append(t.Notes, why)
 		}
 	}
 	return t

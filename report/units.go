@@ -30,7 +30,7 @@ func scaleFor(unit string, values []float64) scale {
 		return scale{unit, 1}
 	}
 	if len(values) == 0 {
-		return sizes[0]
+		return sizes[len(sizes)/2] // heads a column of dashes
 	}
 	sorted := slices.Sorted(slices.Values(values))
 	middle := sorted[len(sorted)/2]

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/tare-bench/tare/peer"
@@ -10,12 +9,12 @@ import (
 	"github.com/tare-bench/tare/record"
 )
 
-// A warm-up loads slices until the rate of the last few is level.
+// A warm-up loads slices until the rate of the last few has stopped rising.
 const (
 	warmUpAtMost = 3 * time.Second
 	warmUpSlice  = 100 * time.Millisecond
 	levelOver    = 3    // slices, against as many before them
-	levelWithin  = 0.05 // relative
+	levelWithin  = 0.05 // relative; a fall is not a sign of warming up, but of a busy machine
 )
 
 // warmUp loads until the contender's rate is level, and reads what that used,
@@ -38,7 +37,8 @@ func (c *contender) warmUp(ctx context.Context, p *plan.Plan, block int) (record
 	return w, err
 }
 
-// level says whether the mean of the last slices is that of those before them.
+// level says whether the mean of the last slices is no longer above that of those
+// before them.
 // The very first slice opens the connections and is left out.
 func level(rates []float64) bool {
 	if len(rates) < 1+2*levelOver {
@@ -46,7 +46,7 @@ func level(rates []float64) bool {
 	}
 	n := len(rates)
 	before, last := mean(rates[n-2*levelOver:n-levelOver]), mean(rates[n-levelOver:])
-	return math.Abs(last/before-1) <= levelWithin
+	return last <= (1+levelWithin)*before
 }
 
 func mean(xs []float64) float64 {

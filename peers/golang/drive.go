@@ -24,7 +24,7 @@ type driver struct {
 	next     *upstream
 	carry    carrier
 	timeout  time.Duration
-	rate     float64      // calls per second of the last trial, to foretell the next
+	fastest  float64      // calls per second of the fastest trial, to foretell the next
 	offClock record.Usage // CPU spent on preparing and summing up, which is not the calls'
 }
 
@@ -113,7 +113,7 @@ func (d *driver) trial(ctx context.Context, t peer.Trial) (*record.Load, error) 
 	}
 	sum := rec.sum(t.Rate > 0)
 	sum.NotStarted, sum.Unprepared = totals.NotStarted, src.unprepared()
-	d.rate = float64(sum.Calls) / sum.Seconds
+	d.fastest = max(d.fastest, float64(sum.Calls)/sum.Seconds)
 	summed, err := readUsage()
 	d.offClock = add(d.offClock, prepared.Sub(began), summed.Sub(ended))
 	return sum, err
@@ -135,14 +135,14 @@ func (d *driver) load(ctx context.Context, t peer.Trial, src *source, rec load.R
 // expect foretells how many calls a trial will make, generously: what is
 // missing must be made up on the clock.
 func (d *driver) expect(t peer.Trial) int {
-	const generous = 1.5
+	const generous = 1.5 // over the fastest trial so far: a busy machine may fall quiet
 	switch {
 	case t.Calls > 0:
 		return t.Calls
 	case t.Rate > 0:
 		return int(generous*t.Rate*t.DurationS) + t.InFlight
 	}
-	return max(int(generous*d.rate*t.DurationS), t.AtLeast) + 2*t.InFlight
+	return max(int(generous*d.fastest*t.DurationS), t.AtLeast) + 2*t.InFlight
 }
 
 func add(u record.Usage, more ...record.Usage) record.Usage {

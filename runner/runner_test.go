@@ -1,0 +1,89 @@
+package runner
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tare-bench/tare/peer"
+)
+
+func TestWarmUpEndsOnceTheRateStopsRising(t *testing.T) {
+	for name, c := range map[string]struct {
+		rates []float64
+		want  bool
+	}{
+		"too few slices to say":               {[]float64{1, 9, 9, 9, 9, 9}, false},
+		"level, the first slice apart":        {[]float64{1, 9, 9, 9, 9, 9, 9}, true},
+		"still rising":                        {[]float64{1, 5, 6, 7, 8, 9, 10}, false},
+		"risen, then level":                   {[]float64{1, 5, 6, 7, 9, 9, 9, 9, 9, 9}, true},
+		"a busy machine slows it":             {[]float64{1, 9, 9, 9, 7, 7, 7}, true},
+		"a rise within the noise":             {[]float64{1, 100, 100, 100, 104, 104, 104}, true},
+		"one slow slice after another is not": {[]float64{1, 9, 3, 9, 9, 9, 9}, false},
+	} {
+		if got := level(c.rates); got != c.want {
+			t.Errorf("%s: level = %v", name, got)
+		}
+	}
+}
+
+func TestAnswersAreComparedAsValues(t *testing.T) {
+	ok := func(replies ...string) peer.Answer { return peer.Answer{Call: "Pay, probe 1", Code: "OK", Replies: replies} }
+	for name, c := range map[string]struct {
+		a, b peer.Answer
+		same bool
+	}{
+		"equal":                      {ok(`{"n":1}`), ok(`{"n":1}`), true},
+		"white space and order":      {ok(`{"n":1,"m":[2]}`), ok(`{ "m":[2], "n":1 }`), true},
+		"a digit beyond float64":     {ok(`{"n":9007199254740993}`), ok(`{"n":9007199254740992}`), false},
+		"a string and a number":      {ok(`{"n":"1"}`), ok(`{"n":1}`), false},
+		"a missing field":            {ok(`{"n":1,"m":""}`), ok(`{"n":1}`), false},
+		"one reply more":             {ok(`{}`), ok(`{}`, `{}`), false},
+		"another code":               {ok(), peer.Answer{Code: "NOT_FOUND"}, false},
+		"another text of an error":   {peer.Answer{Code: "NOT_FOUND", Message: "a"}, peer.Answer{Code: "NOT_FOUND", Message: "b"}, false},
+		"not JSON, the same to read": {ok("x"), ok("x"), true},
+	} {
+		text := difference("one", "other", []peer.Answer{c.a}, []peer.Answer{c.b})
+		if (text == "") != c.same {
+			t.Errorf("%s: difference = %q", name, text)
+		}
+		if !c.same && !strings.Contains(text, "one") {
+			t.Errorf("%s: %q names no contender", name, text)
+		}
+	}
+	if difference("one", "other", nil, []peer.Answer{ok()}) == "" {
+		t.Error("a contender that answers fewer probes passes for equal")
+	}
+}
+
+func TestTailKeepsTheEnd(t *testing.T) {
+	var l tail
+	if l.quote() != "" {
+		t.Errorf("quotes %q of nothing", l.quote())
+	}
+	for range 1000 {
+		if _, err := l.Write([]byte("noise\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := l.Write([]byte("panic: the reason\n")); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.quote(); !strings.HasSuffix(got, "panic: the reason") || len(got) > 2*tailLength {
+		t.Errorf("quotes %d bytes that end in %.40q", len(got), got[max(0, len(got)-40):])
+	}
+}
+
+// Seeds of warm-ups must be none of a plan's, and differ from block to block:
+// a service that keeps its records would take a repeated call for a retry.
+func TestWarmUpSeedsDiffer(t *testing.T) {
+	seen := map[uint64]bool{}
+	for block := range 100 {
+		for n := range 40 {
+			s := warmUpSeed(block, n)
+			if seen[s] {
+				t.Fatalf("block %d, slice %d: seed %d again", block, n, s)
+			}
+			seen[s] = true
+		}
+	}
+}
