@@ -52,7 +52,7 @@ func New() Protocol {
 // NewWeb gives gRPC-Web.
 func NewWeb() Protocol {
 	return Protocol{
-		name:    "grpc-web",
+		name:    "grpcweb",
 		about:   "gRPC-Web, by connect-go and net/http",
 		client:  []connect.ClientOption{connect.WithGRPCWeb()},
 		framing: webFraming{},

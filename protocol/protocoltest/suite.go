@@ -214,7 +214,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.conns = append(l.conns, c)
-	return &countedConn{Conn: c, listener: l}, nil
+	return &countedConn{TCPConn: c.(*net.TCPConn), listener: l}, nil
 }
 
 func (l *listener) Close() error {
@@ -235,19 +235,21 @@ func (l *listener) cut() {
 	}
 }
 
+// countedConn keeps what a TCP connection can do beside a net.Conn: net/http
+// half-closes it, so that an answer is not lost.
 type countedConn struct {
-	net.Conn
+	*net.TCPConn
 	listener *listener
 }
 
 func (c *countedConn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
+	n, err := c.TCPConn.Read(b)
 	c.listener.read.Add(int64(n))
 	return n, err
 }
 
 func (c *countedConn) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
+	n, err := c.TCPConn.Write(b)
 	c.listener.written.Add(int64(n))
 	return n, err
 }

@@ -92,7 +92,7 @@ func (s *server) unary(w http.ResponseWriter, r *http.Request) {
 	}
 	buf := newBuffer()
 	defer buf.free()
-	in, err := s.read(buf, r)
+	in, err := s.read(buf, w, r)
 	if err != nil {
 		answerFailure(w, err)
 		return
@@ -121,7 +121,7 @@ func deadline(r *http.Request) (context.Context, context.CancelFunc, error) {
 }
 
 // read gives the request's message; buf is free for use afterwards.
-func (s *server) read(buf *buffer, r *http.Request) (any, error) {
+func (s *server) read(buf *buffer, w http.ResponseWriter, r *http.Request) (any, error) {
 	if err := wantMedia(r.Header, s.media); err != nil {
 		return nil, err
 	}
@@ -134,6 +134,9 @@ func (s *server) read(buf *buffer, r *http.Request) (any, error) {
 		limit = packedLimit(limit)
 	}
 	if err := buf.fill(r.Body, r.ContentLength, limit); err != nil {
+		if errors.Is(err, errTooLong) {
+			linger(w, r)
+		}
 		return nil, s.unread(err)
 	}
 	src := buf.b
@@ -150,6 +153,13 @@ func (s *server) read(buf *buffer, r *http.Request) (any, error) {
 		return nil, rpc.Errorf(rpc.InvalidArgument, "parse %s: %v", s.method.In.Name, err)
 	}
 	return s.in.Plain(native), nil
+}
+
+// linger lets the answer reach a caller that is still sending: a connection that
+// is closed with bytes unread is reset, and the answer lost. net/http keeps it
+// half open for a moment once a MaxBytesReader has met its limit.
+func linger(w http.ResponseWriter, r *http.Request) {
+	_, _ = http.MaxBytesReader(w, r.Body, 0).Read(make([]byte, 1))
 }
 
 // unread is why a body was not read.

@@ -22,7 +22,7 @@ func (s *server) streaming(w http.ResponseWriter, r *http.Request) {
 	defer st.out.free()
 	if s.method.Kind.StreamsIn() {
 		st.body = bufio.NewReader(r.Body)
-	} else if st.request, err = s.read(st.in, r); err != nil {
+	} else if st.request, err = s.read(st.in, w, r); err != nil {
 		// Read even if the handler does not ask for it: net/http notices that
 		// a caller goes away only once it has read the body.
 		answerFailure(w, err)
