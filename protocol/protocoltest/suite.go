@@ -214,7 +214,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.conns = append(l.conns, c)
-	return &countedConn{TCPConn: c.(*net.TCPConn), listener: l}, nil
+	return &countedConn{Conn: c, listener: l}, nil
 }
 
 func (l *listener) Close() error {
@@ -235,21 +235,23 @@ func (l *listener) cut() {
 	}
 }
 
-// countedConn keeps what a TCP connection can do beside a net.Conn: net/http
-// half-closes it, so that an answer is not lost.
 type countedConn struct {
-	*net.TCPConn
+	net.Conn
 	listener *listener
 }
 
+// CloseWrite is what net/http half-closes a connection with, so that an answer
+// reaches a caller that is still sending.
+func (c *countedConn) CloseWrite() error { return c.Conn.(*net.TCPConn).CloseWrite() }
+
 func (c *countedConn) Read(b []byte) (int, error) {
-	n, err := c.TCPConn.Read(b)
+	n, err := c.Conn.Read(b)
 	c.listener.read.Add(int64(n))
 	return n, err
 }
 
 func (c *countedConn) Write(b []byte) (int, error) {
-	n, err := c.TCPConn.Write(b)
+	n, err := c.Conn.Write(b)
 	c.listener.written.Add(int64(n))
 	return n, err
 }
