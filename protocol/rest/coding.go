@@ -2,7 +2,6 @@ package rest
 
 import (
 	"bytes"
-	"io"
 	"strings"
 	"sync"
 
@@ -62,5 +61,3 @@ func offered(accept, name string) bool {
 	}
 	return false
 }
-
-var _ io.Writer = (*buffer)(nil)
