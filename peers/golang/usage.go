@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -24,7 +25,6 @@ func (m *meter) count(c net.Conn) net.Conn {
 	return &countedConn{c, m}
 }
 
-// countedConn hides no method that protocols use: they need net.Conn alone.
 type countedConn struct {
 	net.Conn
 	m *meter
@@ -40,6 +40,16 @@ func (c *countedConn) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	c.m.written.Add(int64(n))
 	return n, err
+}
+
+// CloseWrite half-closes, where the connection can. Net/http's server does so to
+// let a last answer reach a caller that is still sending.
+func (c *countedConn) CloseWrite() error {
+	half, ok := c.Conn.(interface{ CloseWrite() error })
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	return half.CloseWrite()
 }
 
 // countedListener counts the connections it accepts.
