@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -180,16 +181,15 @@ func (c *caller) whole(ctx context.Context, s rpc.Stream) error {
 	if err != nil {
 		return err
 	}
-	b := newBody()
-	defer b.release()
-	if err := c.encode(b.buffer, in); err != nil {
+	body, err := c.body(in)
+	if err != nil {
 		return err
 	}
 	r.Body = http.NoBody
-	if len(b.b) > 0 { // net/http takes a length of 0 for one that is not known
-		r.ContentLength = int64(len(b.b))
-		r.Body = b.reader()
-		r.GetBody = func() (io.ReadCloser, error) { return b.reader(), nil }
+	if len(body) > 0 { // net/http takes a length of 0 for one that is not known
+		r.ContentLength = int64(len(body))
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	}
 	return c.exchange(ctx, r, s)
 }
@@ -214,6 +214,18 @@ func (c *caller) exchange(ctx context.Context, r *http.Request, s rpc.Stream) er
 		return err
 	}
 	return s.Send(out)
+}
+
+// body encodes a request's body. It stands in no pooled buffer: net/http may
+// read it after the answer has come, and sends it in one packet with its header
+// only out of a reader that it knows, which does not say when it is done.
+func (e *endpoint) body(in any) ([]byte, error) {
+	buf := newBuffer()
+	defer buf.free()
+	if err := e.encode(buf, in); err != nil {
+		return nil, err
+	}
+	return bytes.Clone(buf.b), nil
 }
 
 // encode fills buf with a request's body.
