@@ -17,7 +17,12 @@ type Run struct {
 	Trials []Trial // in the order in which they ended
 	End    *End    // nil where the run was cut short
 	Cut    bool    // the last line was incomplete, and left out
+
+	taken map[place]bool // of the first len(taken) of Trials
 }
+
+// place is where a trial stands; there is one for each.
+type place struct{ block, round, scenario int }
 
 // longestLine bounds what a damaged file can make Read hold: a Trial line takes
 // some 10 kB, a Header line somewhat more.
@@ -136,10 +141,33 @@ func (r *Run) Add(l Line) error {
 		if n := l.Trial.Scenario; n < 0 || n >= len(r.Header.Scenarios) {
 			return fmt.Errorf("no scenario %d; there are %d", n, len(r.Header.Scenarios))
 		}
+		if err := r.take(*l.Trial); err != nil {
+			return err
+		}
 		r.Trials = append(r.Trials, *l.Trial)
 	case l.End != nil:
 		r.End = l.End
 	}
+	return nil
+}
+
+// take marks the place of a trial. A second trial there, as where a file was
+// pasted together, would count as more of the first.
+func (r *Run) take(t Trial) error {
+	if len(r.taken) != len(r.Trials) { // they were not gathered by Add alone
+		r.taken = make(map[place]bool, len(r.Trials))
+		for _, t := range r.Trials {
+			r.taken[place{t.Block, t.Round, t.Scenario}] = true
+		}
+	}
+	at := place{t.Block, t.Round, t.Scenario}
+	if r.taken[at] {
+		return fmt.Errorf("a second trial of scenario %d in block %d, round %d", t.Scenario, t.Block, t.Round)
+	}
+	if r.taken == nil {
+		r.taken = make(map[place]bool)
+	}
+	r.taken[at] = true
 	return nil
 }
 

@@ -9,11 +9,13 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tare-bench/tare/record"
 )
@@ -27,6 +29,9 @@ var sameHistogram = cmp.Comparer(func(a, b record.Histogram) bool {
 	}
 	return a.Count() == b.Count() && a.Max() == b.Max() && a.Mean() == b.Mean()
 })
+
+// gathered leaves out of a comparison how a run was gathered.
+var gathered = cmpopts.IgnoreUnexported(record.Run{})
 
 func sampleHistogram() record.Histogram {
 	h := record.NewHistogram()
@@ -80,7 +85,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, *got, sameHistogram); diff != "" {
+	if diff := cmp.Diff(want, *got, sameHistogram, gathered); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -130,6 +135,7 @@ func TestBrokenFilesSayWhatIsWrong(t *testing.T) {
 		{"two headers", lines[0] + lines[0], "line 2: a second header", false},
 		{"unknown scenario", lines[0] + `{"trial":{"scenario":2}}` + "\n", "line 2: no scenario 2; there are 2", false},
 		{"negative scenario", lines[0] + `{"trial":{"scenario":-1}}` + "\n", "line 2: no scenario -1", false},
+		{"a trial twice", strings.Replace(good, lines[2], lines[2]+lines[2], 1), "line 4: a second trial of scenario 0 in block 0, round 0", false},
 		{"unknown baseline", strings.Replace(good, `"baseline":"a"`, `"baseline":"c"`, 1), `baseline "c" is no scenario`, false},
 		{"long line", lines[0] + strings.Repeat("x", 17<<20), "line 2: longer than 16 MiB", false},
 	} {
@@ -142,6 +148,30 @@ func TestBrokenFilesSayWhatIsWrong(t *testing.T) {
 				t.Errorf("%v: is ErrNotResults: %t", err, !c.notResults)
 			}
 		})
+	}
+}
+
+func TestAddRefusesATrialThatTheRunHolds(t *testing.T) {
+	run := sampleRun() // not gathered by Add
+	held := run.Trials[1]
+	if err := run.Add(record.Line{Trial: &held}); err == nil || len(run.Trials) != 2 {
+		t.Errorf("error %v, %d trials", err, len(run.Trials))
+	}
+	for _, other := range []record.Trial{{Scenario: 1, Round: 1}, {Scenario: 1, Block: 1}} {
+		if err := run.Add(record.Line{Trial: &other}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestGivenSettingsAreThoseThatAreSpelled(t *testing.T) {
+	for stack, want := range map[string][]string{
+		"a+b": nil, "a+b+c@keep=off": {"keep"}, "a+b@keep=off@conns=8": {"keep", "conns"},
+	} {
+		got := record.Scenario{Stack: stack, Factors: map[string]string{"other": "on"}}.Given()
+		if !slices.Equal(got, want) {
+			t.Errorf("%s gives %q, want %q", stack, got, want)
+		}
 	}
 }
 
@@ -263,7 +293,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(run, again, sameHistogram); diff != "" {
+		if diff := cmp.Diff(run, again, sameHistogram, gathered); diff != "" {
 			t.Error(diff)
 		}
 	})

@@ -7,7 +7,10 @@
 // kinds of line and fields that it does not know.
 package record
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Format is the version of the file that this package writes. It grows only
 // when a reader of the older one would misread the newer.
@@ -32,10 +35,11 @@ type Header struct {
 	Format      int               `json:"format"`
 	Version     string            `json:"version"` // of tare
 	Started     time.Time         `json:"started"`
-	Command     []string          `json:"command"` // the words that make this run again
+	Command     []string          `json:"command"` // what was typed, as words, with the seed that was drawn
 	Workload    string            `json:"workload"`
 	Leg         string            `json:"leg"`
-	Path        []string          `json:"path"` // a sentence for each tier: who calls it over what
+	Path        []string          `json:"path"`        // a sentence for each tier: who calls it over what
+	VariedTier  int               `json:"varied_tier"` // which tier the compared stacks' calls reach, from 0
 	Params      map[string]string `json:"params"`
 	Store       string            `json:"store"`
 	Driver      string            `json:"driver"`             // Native or Lean
@@ -62,6 +66,18 @@ type Scenario struct {
 	Name    string            `json:"name"`    // the stack, with "#2" where it comes twice
 	Stack   string            `json:"stack"`   // as users spell it
 	Factors map[string]string `json:"factors"` // axis to level: "protocol", "codec", "compressor", and each setting
+}
+
+// Given names the settings that the stack's spelling gives, each after an "@".
+// All others are at their defaults.
+func (s Scenario) Given() []string {
+	var out []string
+	for i, word := range strings.Split(s.Stack, "@") {
+		if name, _, ok := strings.Cut(word, "="); ok && i > 0 {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // Omission is a cell of the experiment that is not run.
@@ -122,10 +138,10 @@ type Load struct {
 	NotStarted  int            `json:"not_started"` // due, and still waiting for a slot at the end
 	Errors      map[string]int `json:"errors,omitempty"`
 	FirstError  string         `json:"first_error,omitempty"`
-	Seconds     float64        `json:"seconds"`            // first start to last end
+	Seconds     float64        `json:"seconds"`            // from the trial's start, when its first call may begin, to the last end
 	WindowS     float64        `json:"window_s"`           // the part that counts for throughput
 	WindowCalls int            `json:"window_calls"`       // right answers that came within it
-	BusyS       float64        `json:"busy_s"`             // sum of the latencies of the window's calls, from their start
+	BusyS       float64        `json:"busy_s"`             // summed over all calls, failed ones too: the time within the window that each was under way
 	Latency     Histogram      `json:"latency"`            // from the intended start
 	Lateness    *Histogram     `json:"lateness,omitempty"` // of the generator itself, in an open loop
 	// Unprepared counts calls that had to be made up on the clock, because more
