@@ -40,8 +40,7 @@ func (c Catalog) Store(address string) (store.Kind, error) {
 	return find("store", scheme, c.Stores, func(s store.Kind) string { return s.Spec().Name })
 }
 
-// find looks name up in list; its error names all that there are, the likeliest
-// first where one is a slip of the pen away.
+// find looks name up in list; its error names all that there are.
 func find[T any](what, name string, list []T, nameOf func(T) string) (T, error) {
 	var known []string
 	for _, entry := range list {

@@ -82,4 +82,7 @@ type Answer struct {
 	Code    string   `json:"code"`              // "OK", or the failure's name
 	Message string   `json:"message,omitempty"`
 	Wrong   string   `json:"wrong,omitempty"` // what the workload's own check says against it
+	// Unanswered says that the call reached its deadline, or no server. It is
+	// the last then: those after it would take as long.
+	Unanswered bool `json:"unanswered,omitempty"`
 }

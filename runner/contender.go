@@ -15,10 +15,11 @@ import (
 
 // contender is one scenario's processes: a driver, and a server for each tier.
 type contender struct {
-	scenario record.Scenario
-	plan     *plan.Plan
-	procs    []*process     // the driver, then each tier
-	last     []record.Usage // by process, as last read
+	scenario  record.Scenario
+	plan      *plan.Plan
+	procs     []*process     // the driver, then each tier
+	last      []record.Usage // by process, as last read
+	fruitless int            // trials in a row in which nothing succeeded
 }
 
 // launchAll starts every scenario's processes. On error none is left.
@@ -121,8 +122,13 @@ func (c *contender) used(ctx context.Context) ([]record.Usage, error) {
 	return since, nil
 }
 
+// StallError says that a contender, whose processes live, answers nothing.
+type StallError struct{ Text string }
+
+func (e *StallError) Error() string { return e.Text }
+
 // load has the driver load for one trial. Its error names the contender; a
-// trial in which nothing succeeded is one.
+// trial in which nothing succeeded is a *StallError.
 func (c *contender) load(ctx context.Context, t peer.Trial) (*record.Load, error) {
 	within := time.Duration(t.DurationS*float64(time.Second)) + c.plan.Timeout + answerGrace
 	turns := 1 + max(t.Calls, t.AtLeast)/t.InFlight // if every call took its whole deadline
@@ -134,11 +140,28 @@ func (c *contender) load(ctx context.Context, t peer.Trial) (*record.Load, error
 	switch {
 	case r.Trial == nil:
 		return nil, fmt.Errorf("%s did not say what it observed", c.driver().name)
-	case r.Trial.OK == 0:
+	case r.Trial.OK == 0 && r.Trial.Calls > 0:
 		if err := c.alive(); err != nil {
-			return r.Trial, err
+			return nil, err
 		}
-		return r.Trial, fmt.Errorf("%s answered none of %d calls: %s", c.scenario.Name, r.Trial.Calls, r.Trial.FirstError)
+		return nil, &StallError{fmt.Sprintf("%s answered none of %d calls: %s", c.scenario.Name, r.Trial.Calls, r.Trial.FirstError)}
 	}
 	return r.Trial, c.alive()
+}
+
+// fruitlessAtMost is how many trials in a row may pass without a right answer
+// before there is no point in going on.
+const fruitlessAtMost = 3
+
+// goOn says whether the run goes on after a trial that ended with err: one or
+// two trials that stall are left out of the result, and counted in it.
+func (c *contender) goOn(err error) bool {
+	var stall *StallError
+	switch {
+	case err == nil:
+		c.fruitless = 0
+	case errors.As(err, &stall):
+		c.fruitless++
+	}
+	return err == nil || stall != nil && c.fruitless < fruitlessAtMost
 }

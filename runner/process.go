@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ const (
 	startWithin = 30 * time.Second // for a process to say that it is ready
 	answerGrace = 30 * time.Second // beyond what the work asked for can take
 	endWithin   = 5 * time.Second  // for a process to end by itself
+	letGo       = time.Second      // for what a dead process started to let go of its output
 )
 
 // process is one peer in the runner's care. It is asked one thing at a time.
@@ -44,20 +46,10 @@ func launch(ctx context.Context, name string, argv []string, s peer.Start) (*pro
 	}
 	// A group of its own keeps a terminal's Ctrl-C from it: the runner ends it.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p.cmd.Stderr = p.log
-	in, err := p.cmd.StdinPipe()
-	if err != nil {
+	p.cmd.Stderr, p.cmd.WaitDelay = p.log, letGo
+	if err := p.start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
-	}
-	p.in = in
-	go p.listen(out)
 
 	if err := p.greet(ctx, s); err != nil {
 		p.end()
@@ -66,16 +58,42 @@ func launch(ctx context.Context, name string, argv []string, s peer.Start) (*pro
 	return p, nil
 }
 
-// listen passes on what the process says, then reaps it.
-func (p *process) listen(out io.Reader) {
+// start starts the process, and what listens to it and waits for its end.
+func (p *process) start() (err error) {
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return err
+	}
+	out, write, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	p.cmd.Stdout = write
+	if err := errors.Join(p.cmd.Start(), write.Close()); err != nil {
+		return errors.Join(err, out.Close())
+	}
+	go p.listen(out)
+	go p.reap(out)
+	return nil
+}
+
+// listen passes on what the process says.
+func (p *process) listen(out *os.File) {
+	defer close(p.lines)
 	s := bufio.NewScanner(out)
 	s.Buffer(make([]byte, 0, 64<<10), 64<<20)
 	for s.Scan() {
 		p.lines <- append([]byte(nil), s.Bytes()...)
 	}
-	p.failure = errors.Join(s.Err(), p.cmd.Wait())
+	_ = out.Close()
+}
+
+// reap waits for the process, and ends what it started and left behind. What
+// still holds its output then is not waited for.
+func (p *process) reap(out *os.File) {
+	p.failure = p.cmd.Wait()
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // fails where nothing is left
+	_ = out.SetReadDeadline(time.Now().Add(letGo))
 	close(p.ended)
-	close(p.lines)
 }
 
 func (p *process) greet(ctx context.Context, s peer.Start) error {
@@ -88,6 +106,9 @@ func (p *process) greet(ctx context.Context, s peer.Start) error {
 	}
 	if p.ready.Format != peer.Format {
 		return fmt.Errorf("start %s: it speaks format %d of the peer messages; this is %d", p.name, p.ready.Format, peer.Format)
+	}
+	if s.Role == peer.Serve && p.ready.Addr == "" {
+		return fmt.Errorf("start %s: it does not say where it listens", p.name)
 	}
 	return nil
 }
@@ -109,6 +130,14 @@ func (p *process) exchange(ctx context.Context, question, answer any, within tim
 	line, err := json.Marshal(question)
 	if err != nil {
 		return fmt.Errorf("ask %s: %w", p.name, err)
+	}
+	select {
+	case said, more := <-p.lines:
+		if more { // all later answers would be taken for those before
+			return fmt.Errorf("%s spoke unasked: %.200q", p.name, said)
+		}
+		return p.gone()
+	default:
 	}
 	// A process that no longer reads shows in what it says last, or in silence.
 	_, _ = p.in.Write(append(line, '\n'))

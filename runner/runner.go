@@ -145,16 +145,18 @@ func (r *run) trial(ctx context.Context, c *contender, block, position int, roun
 		Scenario: t.Scenario, Seed: round.Seed, AtS: r.at(),
 	}
 	observed, err := c.load(ctx, ask(r.plan, t, round.Seed))
-	if err == nil {
-		rec.Load = observed
-		rec.Processes, err = c.used(ctx)
-	}
 	if ctx.Err() != nil { // cut short: not a trial
 		return ctx.Err()
 	}
+	rec.Load = observed
 	if err != nil {
 		rec.Failed = err.Error()
+	}
+	if !c.goOn(err) {
 		return errors.Join(err, r.Keep(record.Line{Trial: &rec}))
+	}
+	if rec.Processes, err = c.used(ctx); err != nil {
+		return err
 	}
 	rec.Wire, rec.WireFar = c.wire(rec.Processes)
 	if err := r.Keep(record.Line{Trial: &rec}); err != nil {

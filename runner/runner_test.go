@@ -27,7 +27,9 @@ func TestWarmUpEndsOnceTheRateStopsRising(t *testing.T) {
 }
 
 func TestAnswersAreComparedAsValues(t *testing.T) {
-	ok := func(replies ...string) peer.Answer { return peer.Answer{Call: "Pay, probe 1", Code: "OK", Replies: replies} }
+	ok := func(replies ...string) peer.Answer {
+		return peer.Answer{Call: "Pay, probe 1", Code: "OK", Replies: replies}
+	}
 	for name, c := range map[string]struct {
 		a, b peer.Answer
 		same bool

@@ -24,9 +24,13 @@ func (c *contender) warmUp(ctx context.Context, p *plan.Plan, block int) (record
 	var rates []float64
 	for n := 0; !w.Level && w.Seconds < warmUpAtMost.Seconds(); n++ {
 		t := ask(p, plan.Trial{Duration: warmUpSlice}, warmUpSeed(block, n))
+		t.Rate = 0 // in a closed loop, whose rate tells how warm the processes are
 		observed, err := c.load(ctx, t)
-		if err != nil {
+		if !c.goOn(err) {
 			return w, err
+		}
+		if err != nil {
+			continue
 		}
 		w.Calls += observed.Calls
 		w.Seconds += observed.Seconds

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tare-bench/tare/internal/environment"
 	"github.com/tare-bench/tare/plan"
@@ -24,8 +24,8 @@ func (a *app) planCommand() *cobra.Command {
 		Use:   "plan WORKLOAD",
 		Short: "Show what compare would run with the same flags, and what it would leave out",
 		Args:  one("the name of a workload"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := a.plan(&e, args[0])
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := a.plan(&e, c.Flags(), args[0])
 			if err != nil {
 				return err
 			}
@@ -54,7 +54,7 @@ func (a *app) compareCommand() *cobra.Command {
 			if err != nil {
 				return usage(err)
 			}
-			p, err := a.plan(&e, args[0])
+			p, err := a.plan(&e, c.Flags(), args[0])
 			if err != nil {
 				return err
 			}
@@ -91,8 +91,8 @@ func foreign(words []string, p *plan.Plan) (map[string][]string, error) {
 
 // plan designs the experiment that the flags ask for. Every error of it is one
 // of usage.
-func (a *app) plan(e *experiment, workload string) (*plan.Plan, error) {
-	r, err := e.resolve(workload)
+func (a *app) plan(e *experiment, given *pflag.FlagSet, workload string) (*plan.Plan, error) {
+	r, err := e.resolve(given, workload)
 	if err != nil {
 		return nil, err
 	}
@@ -117,11 +117,14 @@ func (a *app) compare(ctx context.Context, p *plan.Plan, peers map[string][]stri
 	header := p.Header()
 	header.Version = environment.Version()
 	header.Started = started
-	header.Command = slices.Concat([]string{"tare"}, os.Args[1:])
+	header.Command = a.again(p)
 	header.Environment = environment.Facts()
 	header.Libraries = environment.Libraries(a.catalog.Modules())
 	if err := kept.keep(record.Line{Header: &header}); err != nil {
 		return errors.Join(err, kept.close())
+	}
+	for _, n := range p.Notes {
+		fmt.Fprintf(a.Err, "note: %s\n", n)
 	}
 	shown := a.progress(len(p.Blocks), p.Trials())
 	err = runner.Run(ctx, p, runner.Options{
@@ -138,6 +141,19 @@ func (a *app) compare(ctx context.Context, p *plan.Plan, peers map[string][]stri
 	}
 	fmt.Fprintf(a.Err, "results: %s\n", kept.path())
 	return err
+}
+
+// again gives the words that make this run again: those that were typed, and the
+// seed where it was drawn.
+func (a *app) again(p *plan.Plan) []string {
+	words := slices.Concat([]string{"tare"}, a.args)
+	if i := slices.Index(words, "--seed=0"); i >= 0 {
+		words[i] = fmt.Sprintf("--seed=%d", p.Seed)
+	}
+	if i := slices.Index(words, "--seed"); i >= 0 && i+1 < len(words) {
+		words[i+1] = fmt.Sprint(p.Seed)
+	}
+	return words
 }
 
 var errInterrupted = errors.New("interrupted; what was measured until then is kept")

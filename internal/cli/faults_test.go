@@ -24,10 +24,11 @@ func faultyCatalog() catalog.Catalog {
 		"dying":    {after: probes, do: func(context.Context) error { os.Exit(3); return nil }},
 		"killed":   {after: probes, do: func(context.Context) error { return syscall.Kill(os.Getpid(), syscall.SIGKILL) }},
 		"stalling": {after: probes, do: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }},
+		"mute":     {after: 0, do: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }},
 		"failing":  {after: probes, do: func(context.Context) error { return rpc.Errorf(rpc.ResourceExhausted, "no more today") }},
 		"lying":    {after: 0, alter: "lie"},
 		"drifting": {after: probes, alter: "lie"},
-		"divided":  {after: 0, alter: "Charged. "},
+		"divided":  {after: 0, reword: "Alas: "},
 	} {
 		c.Protocols = append(c.Protocols, faultyProtocol{sound, name, fault})
 	}
@@ -39,9 +40,10 @@ const probes = 60
 
 // fault is what a server does from some call on: fail, or alter its replies.
 type fault struct {
-	after int64
-	do    func(context.Context) error
-	alter string
+	after  int64
+	do     func(context.Context) error
+	alter  string // put before the first text of each reply
+	reword string // put before the text of each error
 }
 
 type faultyProtocol struct {
@@ -65,7 +67,14 @@ func (p faultyProtocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Serv
 		case p.fault.do != nil:
 			return p.fault.do(ctx)
 		}
-		return h.Handle(ctx, m, altered{s, p.fault.alter})
+		if p.fault.alter != "" {
+			s = altered{s, p.fault.alter}
+		}
+		err := h.Handle(ctx, m, s)
+		if e := rpc.ErrorOf(err); e != nil && p.fault.reword != "" {
+			return rpc.Errorf(e.Code, "%s%s", p.fault.reword, e.Message)
+		}
+		return err
 	}), o)
 }
 

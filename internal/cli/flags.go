@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tare-bench/tare/catalog"
 	"github.com/tare-bench/tare/plan"
@@ -49,9 +50,12 @@ func (e *experiment) declare(c *cobra.Command, known catalog.Catalog) {
 }
 
 // resolve completes the request from the flags and the workload's name.
-func (e *experiment) resolve(workload string) (plan.Request, error) {
+func (e *experiment) resolve(given *pflag.FlagSet, workload string) (plan.Request, error) {
 	r := e.request
 	r.Workload = workload
+	if err := refuseZeros(given); err != nil {
+		return r, usage(err)
+	}
 	if r.Seed == 0 {
 		r.Seed = rand.Uint64()
 	}
@@ -68,6 +72,18 @@ func (e *experiment) resolve(workload string) (plan.Request, error) {
 		}
 	}
 	return r, nil
+}
+
+// refuseZeros refuses a zero that was typed where only a flag that was not typed
+// means the default.
+func refuseZeros(given *pflag.FlagSet) (err error) {
+	zeros := map[string]bool{"0": true, "0s": true}
+	given.Visit(func(f *pflag.Flag) {
+		if zeros[f.Value.String()] && f.Name != "seed" {
+			err = fmt.Errorf("--%s %s: takes more than 0", f.Name, f.Value)
+		}
+	})
+	return err
 }
 
 func pairs(flag string, words []string) (map[string]string, error) {

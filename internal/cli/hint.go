@@ -18,12 +18,12 @@ var hints = []struct {
 	{is(fs.ErrExist), "give another folder with --out; results are never overwritten"},
 	{is(syscall.ENOSPC), "free some space, or give a folder on another disk with --out; what was kept until now can be printed with tare report"},
 	{is(syscall.EADDRINUSE), "another program listens there; give another address with --listen"},
-	{is(syscall.EACCES), "give a folder that can be written to with --out, or a port above 1023 with --listen"},
+	{is(syscall.EACCES), "this user may not; look at the permissions of what the error names"},
 	{is(errInterrupted), "print what there is with tare report FOLDER"},
 	{as[*runner.AnswerError], "to time unequal work would compare nothing; call the service by itself with tare serve and mend it first"},
 	{says("unknown protocol", "unknown codec", "unknown compressor", "no setting", "is spelled PROTOCOL"), "tare stacks lists what stacks are made of"},
 	{says("unknown workload", "unknown store"), "tare stacks lists the workloads and stores"},
-	{says("none of"), "look at what the server says with tare serve; a longer --timeout helps only if it is slow"},
+	{as[*runner.StallError], "call the service by itself with tare serve; a longer --timeout helps only if it is slow"},
 	{says(") died"), "what was measured before can be printed with tare report FOLDER"},
 }
 

@@ -66,6 +66,7 @@ func terminal(w io.Writer) (int, bool) {
 // app is one run of the program.
 type app struct {
 	System
+	args    []string // without the program's name
 	catalog catalog.Catalog
 }
 
@@ -73,7 +74,7 @@ type app struct {
 func Main(args []string, c catalog.Catalog, s System) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	a := &app{System: s, catalog: c}
+	a := &app{System: s, args: args, catalog: c}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(s.In)
@@ -115,6 +116,13 @@ REST, Connect … with Protocol Buffers, JSON …), with the same load on the sa
 machine, and prints ratios with intervals that can be trusted.`,
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage(fmt.Errorf("unknown command %q; see tare --help", args[0]))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w; see %s --help", err, c.CommandPath()))

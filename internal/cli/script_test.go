@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -45,6 +48,8 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"await":    await,
 			"answers":  answers,
+			"exits":    exits,
+			"sound":    sound,
 			"freeport": freePort,
 			"small":    smallDisk,
 			"nobody":   nobody,
@@ -66,6 +71,23 @@ func await(ts *testscript.TestScript, not bool, args []string) {
 		text, err := os.ReadFile(ts.MkAbs(args[0]))
 		return err == nil && strings.Contains(string(text), args[1])
 	})
+}
+
+// exits CODE COMMAND… runs a command that must end with this exit code.
+func exits(ts *testscript.TestScript, not bool, args []string) {
+	if not || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND…")
+	}
+	code := 0
+	var ended *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &ended) {
+		code = ended.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got := strconv.Itoa(code); got != args[0] {
+		ts.Fatalf("it ended with exit code %s, and not %s", got, args[0])
+	}
 }
 
 // answers PORT waits until somebody listens on a port.

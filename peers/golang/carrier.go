@@ -12,6 +12,7 @@ import (
 	"github.com/tare-bench/tare/plan"
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/record"
+	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/workload"
 )
 
@@ -71,15 +72,19 @@ func pace(t peer.Trial) *load.Pace {
 	return load.ClosedPace(load.Extent{For: d, AtLeast: t.AtLeast, Exactly: t.Calls})
 }
 
+// enough failures in a row at a trial's start tell that nothing will succeed.
+const enough = 50
+
 // hopeless ends a trial early in which nothing succeeds: once so many calls
-// have failed and none has succeeded, the rest would only take its time.
+// have failed, or every slot's first has reached its deadline, the rest would
+// only take its time.
 type hopeless struct {
 	load.Recorder
-	after int
-	stop  context.CancelFunc
+	after, slots int
+	stop         context.CancelFunc
 
-	failed    atomic.Int64
-	succeeded atomic.Bool
+	failed, late atomic.Int64
+	succeeded    atomic.Bool
 }
 
 func (h *hopeless) Record(slot int, o load.Observation) {
@@ -89,6 +94,8 @@ func (h *hopeless) Record(slot int, o load.Observation) {
 	case o.Err == nil:
 		h.succeeded.Store(true)
 	case h.failed.Add(1) == int64(h.after):
+		h.stop()
+	case rpc.ErrorOf(o.Err).Code == rpc.DeadlineExceeded && h.late.Add(1) == int64(h.slots):
 		h.stop()
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime"
 	"time"
 
 	"github.com/tare-bench/tare/catalog"
@@ -19,13 +18,13 @@ import (
 
 // driver makes a workload's calls at its first tier.
 type driver struct {
-	start    peer.Start
-	work     workload.Workload
-	next     *upstream
-	carry    carrier
-	timeout  time.Duration
-	fastest  float64      // calls per second of the fastest trial, to foretell the next
-	offClock record.Usage // CPU spent on preparing and summing up, which is not the calls'
+	start   peer.Start
+	work    workload.Workload
+	next    *upstream
+	carry   carrier
+	timeout time.Duration
+	fastest float64      // calls per second of the fastest trial, to foretell the next
+	onClock record.Usage // CPU used while calls were made, and not on preparing and summing up
 }
 
 func drive(ctx context.Context, c catalog.Catalog, start peer.Start) (role, error) {
@@ -49,8 +48,7 @@ func (d *driver) Close() error         { return errors.Join(d.carry.close(), d.n
 
 func (d *driver) usage() (record.Usage, error) {
 	u, err := readUsage()
-	u.CPUUserS -= d.offClock.CPUUserS
-	u.CPUSystemS -= d.offClock.CPUSystemS
+	u.CPUUserS, u.CPUSystemS = d.onClock.CPUUserS, d.onClock.CPUSystemS
 	u.Dialed = d.next.dialed.asCaller().Add(d.carry.wire())
 	return u, err
 }
@@ -69,7 +67,7 @@ func (d *driver) probe(ctx context.Context) ([]peer.Answer, error) {
 			a.Replies = append(a.Replies, string(text))
 		}}
 		s.call = &call
-		ctx, cancel := context.WithTimeout(ctx, d.timeout)
+		ctx, cancel := context.WithTimeout(ctx, max(d.timeout, probeWithin))
 		err := d.next.conn.Handle(ctx, call.Method, &s)
 		cancel()
 		a.Code = rpc.OK.String()
@@ -79,18 +77,27 @@ func (d *driver) probe(ctx context.Context) ([]peer.Answer, error) {
 		if wrong := s.verdict(err); wrong != nil {
 			a.Wrong = wrong.Error()
 		}
+		a.Unanswered = unanswered(err)
 		answers = append(answers, a)
+		if a.Unanswered {
+			break
+		}
 	}
 	return answers, nil
+}
+
+// probeWithin is a probe's deadline where the calls' own is shorter: whether
+// answers are right does not depend on how soon they come.
+const probeWithin = 5 * time.Second
+
+func unanswered(err error) bool {
+	e := rpc.ErrorOf(err)
+	return e != nil && (e.Code == rpc.DeadlineExceeded || e.Transport != rpc.NoFault)
 }
 
 // trial loads for one slice. What it does before and after the calls is
 // charged to nobody.
 func (d *driver) trial(ctx context.Context, t peer.Trial) (*record.Load, error) {
-	began, err := readUsage()
-	if err != nil {
-		return nil, err
-	}
 	expected := d.expect(t)
 	src := newSource(d.work.Calls(d.start.Leg, setting.Values(d.start.Params), t.Seed), expected)
 	defer src.close()
@@ -98,8 +105,7 @@ func (d *driver) trial(ctx context.Context, t peer.Trial) (*record.Load, error) 
 		return nil, err
 	}
 	rec := newTally(t.InFlight, expected)
-	runtime.GC() // so that a trial does not pay for the garbage of the one before
-	prepared, err := readUsage()
+	before, err := readUsage()
 	if err != nil {
 		return nil, err
 	}
@@ -107,24 +113,24 @@ func (d *driver) trial(ctx context.Context, t peer.Trial) (*record.Load, error) 
 	if err != nil {
 		return nil, err
 	}
-	ended, err := readUsage()
+	after, err := readUsage()
 	if err != nil {
 		return nil, err
 	}
+	used := after.Sub(before)
+	d.onClock.CPUUserS += used.CPUUserS
+	d.onClock.CPUSystemS += used.CPUSystemS
 	sum := rec.sum(t.Rate > 0)
 	sum.NotStarted, sum.Unprepared = totals.NotStarted, src.unprepared()
 	d.fastest = max(d.fastest, float64(sum.Calls)/sum.Seconds)
-	summed, err := readUsage()
-	d.offClock = add(d.offClock, prepared.Sub(began), summed.Sub(ended))
-	return sum, err
+	return sum, nil
 }
 
-// load runs the trial's calls. It gives up once as many have failed as there
-// are slots, and none has succeeded.
+// load runs the trial's calls. It gives up where none succeeds.
 func (d *driver) load(ctx context.Context, t peer.Trial, src *source, rec load.Recorder) (load.Totals, error) {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
-	rec = &hopeless{Recorder: rec, after: t.InFlight, stop: stop}
+	rec = &hopeless{Recorder: rec, after: max(t.InFlight, enough), slots: t.InFlight, stop: stop}
 	totals, err := d.carry.run(running, t.InFlight, pace(t), src.at, rec)
 	if running.Err() != nil { // given up, which shows in what was recorded
 		err = nil
@@ -143,12 +149,4 @@ func (d *driver) expect(t peer.Trial) int {
 		return int(generous*t.Rate*t.DurationS) + t.InFlight
 	}
 	return max(int(generous*d.fastest*t.DurationS), t.AtLeast) + 2*t.InFlight
-}
-
-func add(u record.Usage, more ...record.Usage) record.Usage {
-	for _, m := range more {
-		u.CPUUserS += m.CPUUserS
-		u.CPUSystemS += m.CPUSystemS
-	}
-	return u
 }

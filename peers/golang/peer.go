@@ -48,7 +48,7 @@ func Run(ctx context.Context, c catalog.Catalog, in io.Reader, out io.Writer) er
 	if err := say.Encode(ready); err != nil {
 		return errors.Join(err, r.Close())
 	}
-	return errors.Join(converse(ctx, r, lines, say), r.Close())
+	return errors.Join(converse(ctx, cancel, r, lines, say), r.Close())
 }
 
 func begin(ctx context.Context, c catalog.Catalog, lines *bufio.Scanner) (role, error) {
@@ -71,8 +71,9 @@ func begin(ctx context.Context, c catalog.Catalog, lines *bufio.Scanner) (role, 
 	return nil, fmt.Errorf("unknown role %q", start.Role)
 }
 
-// converse answers requests one by one until there are no more.
-func converse(ctx context.Context, r role, lines *bufio.Scanner, say *json.Encoder) error {
+// converse answers requests one by one until there are no more. The end of the
+// input ends a trial that is under way.
+func converse(ctx context.Context, cancel context.CancelFunc, r role, lines *bufio.Scanner, say *json.Encoder) error {
 	requests := make(chan []byte)
 	ended := make(chan error, 1)
 	go func() { // ends with its input, which the process outlives by no more than its last calls
@@ -80,6 +81,7 @@ func converse(ctx context.Context, r role, lines *bufio.Scanner, say *json.Encod
 		for lines.Scan() {
 			requests <- append([]byte(nil), lines.Bytes()...)
 		}
+		cancel()
 		ended <- lines.Err()
 	}()
 	for {

@@ -128,21 +128,24 @@ func TestVerdictOfACall(t *testing.T) {
 	}
 }
 
-// Once as many calls have failed as there are slots, and none has succeeded,
-// the rest of a trial would only take its time.
+// Once many calls have failed, or each slot's first was late, and none has
+// succeeded, the rest of a trial would only take its time.
 func TestHopelessTrialEnds(t *testing.T) {
-	failure := errors.New("no")
+	failure, late := errors.New("no"), fmt.Errorf("call: %w", context.DeadlineExceeded)
 	for name, c := range map[string]struct {
 		outcomes []error
 		stopped  bool
 	}{
 		"all fail":               {[]error{failure, failure, failure}, true},
+		"each slot's is late":    {[]error{late, late}, true},
+		"one late, one failed":   {[]error{late, failure}, false},
+		"late after a success":   {[]error{nil, late, late, late}, false},
 		"one succeeded before":   {[]error{failure, nil, failure, failure, failure}, false},
 		"not as many yet":        {[]error{failure, failure}, false},
 		"more fail after a stop": {[]error{failure, failure, failure, failure, nil}, true},
 	} {
 		ctx, stop := context.WithCancel(t.Context())
-		h := &hopeless{Recorder: newTally(1, 10), after: 3, stop: stop}
+		h := &hopeless{Recorder: newTally(1, 10), after: 3, slots: 2, stop: stop}
 		for _, err := range c.outcomes {
 			h.Record(0, load.Observation{Err: err})
 		}
