@@ -13,6 +13,7 @@ import (
 // Sizes of the design; METHOD.md gives the measurements behind them.
 const (
 	leastCalls   = 50                     // of a trial: fewer say little of a rate
+	leastTurns   = 10                     // of a trial, for each slot: the first fills the pipeline, the last drains it
 	usualCalls   = 1500                   // of a trial that exact work ends
 	leastRounds  = 2                      // of a block: an order and its reverse
 	mostRounds   = 500_000                // of a run; a plan is held in memory
@@ -41,16 +42,17 @@ func (p *Plan) byTime(r Request, wish time.Duration) error {
 		blocks = cmp.Or(r.Blocks, max(stats.MinBlocks, int(total/preciseBlock)))
 	}
 	round := p.Slice * time.Duration(len(p.Scenarios))
-	rounds := max(leastRounds, int(total/(time.Duration(blocks)*round)))
+	rounds := even(max(leastRounds, int(total/(time.Duration(blocks)*round))))
 	if blocks*rounds > mostRounds {
 		return fmt.Errorf("--for %s: gives %d rounds, more than %d; a longer --slice gives fewer", total, blocks*rounds, mostRounds)
 	}
-	trial := Trial{Duration: p.Slice, AtLeast: leastCalls}
+	trial := Trial{Duration: p.Slice, AtLeast: p.leastCalls()}
 	if p.Rate > 0 {
 		trial.AtLeast = 0 // the schedule alone says how many calls fall due
 	}
 	p.lay(blocks, rounds, func(int) Trial { return trial })
 
+	const filled = 0.9 // of the time asked for
 	under := round * time.Duration(blocks*rounds)
 	switch {
 	case p.Precision > 0:
@@ -59,9 +61,19 @@ func (p *Plan) byTime(r Request, wish time.Duration) error {
 	case under > total:
 		p.note("%s of load are needed for %d rounds in each of %d blocks; --for %s is too short for that",
 			under, rounds, blocks, total)
+	case float64(under) < filled*float64(total):
+		p.note("fills %s of --for %s: a block holds rounds in pairs, an order and its reverse", under, total)
 	}
 	return nil
 }
+
+// leastCalls is how many calls a trial takes. Throughput is counted between the
+// first tenth of a trial and its last start: with few calls for each in flight,
+// hardly any would end there.
+func (p *Plan) leastCalls() int { return max(leastCalls, leastTurns*p.InFlight) }
+
+// even leaves out a last round that would lack its reverse; one is kept.
+func even(rounds int) int { return max(1, rounds-rounds%2) }
 
 // slice is how long a trial lasts. An open loop's is long enough for a stall to
 // pass within it and for enough arrivals.
@@ -79,16 +91,23 @@ func (p *Plan) slice(asked, wish time.Duration) time.Duration {
 
 // byWork divides each scenario's calls over its trials: none is lost.
 func (p *Plan) byWork(askedBlocks int) error {
+	least := p.leastCalls()
 	blocks := cmp.Or(askedBlocks, DefaultBlocks)
-	if p.Calls < blocks*leastCalls {
-		if askedBlocks > 0 {
-			return fmt.Errorf("--calls %d: is too few for --blocks %d; a trial takes at least %d calls", p.Calls, blocks, leastCalls)
-		}
-		blocks = max(1, p.Calls/leastCalls)
-		p.note("only %d %s, since a trial takes at least %d calls", blocks, plural(blocks, "block", "blocks"), leastCalls)
+	switch {
+	case p.Calls >= blocks*least:
+	case askedBlocks > 1:
+		return fmt.Errorf("--calls %d: is too few for --blocks %d; a trial takes at least %d calls with %d in flight",
+			p.Calls, blocks, least, p.InFlight)
+	case blocks > 1:
+		blocks = max(1, p.Calls/least)
+		p.note("only %d %s, since a trial takes at least %d calls with %d in flight",
+			blocks, plural(blocks, "block", "blocks"), least, p.InFlight)
+	}
+	if p.Calls < least {
+		p.note("--calls %d is too few for a throughput: hardly any call ends between a trial's first tenth and its last start", p.Calls)
 	}
 	rounds := max(leastRounds, p.Calls/(blocks*usualCalls))
-	rounds = min(rounds, max(1, p.Calls/(blocks*leastCalls)), mostRounds/blocks)
+	rounds = even(min(rounds, p.Calls/(blocks*least), mostRounds/blocks))
 	n := blocks * rounds
 	p.lay(blocks, rounds, func(round int) Trial {
 		calls := p.Calls / n

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/tare-bench/tare/record"
@@ -125,6 +126,11 @@ type Trial struct {
 	Duration time.Duration `json:"duration_ns,omitempty"` // what ends it: time,
 	AtLeast  int           `json:"at_least,omitempty"`    // but not before so many calls;
 	Calls    int           `json:"calls,omitempty"`       // or exact work
+}
+
+// VariedTier is the index of the tier that the compared stacks' calls reach.
+func (p *Plan) VariedTier() int {
+	return slices.IndexFunc(p.Tiers, func(t Tier) bool { return t.Stack == "" })
 }
 
 // Trials counts the trials of all blocks.

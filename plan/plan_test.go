@@ -83,7 +83,7 @@ func TestDefaults(t *testing.T) {
 	if len(p.Blocks) != 6 || len(p.Blocks[0].Rounds) != 50 {
 		t.Errorf("%d blocks of %d rounds", len(p.Blocks), len(p.Blocks[0].Rounds))
 	}
-	if want := (plan.Trial{Scenario: p.Blocks[0].Rounds[0].Trials[0].Scenario, Duration: 100 * time.Millisecond, AtLeast: 50}); p.Blocks[0].Rounds[0].Trials[0] != want {
+	if want := (plan.Trial{Scenario: p.Blocks[0].Rounds[0].Trials[0].Scenario, Duration: 100 * time.Millisecond, AtLeast: 160}); p.Blocks[0].Rounds[0].Trials[0] != want {
 		t.Errorf("trial %+v", p.Blocks[0].Rounds[0].Trials[0])
 	}
 	want := []string{"driver → front: slow+text, in every stack", "front → till: the stack under comparison"}
@@ -110,7 +110,8 @@ func TestErrorsNameTheFlagAndWhatItTakes(t *testing.T) {
 		{plan.Request{Arrivals: "bursts", Rate: 1}, "--arrivals bursts: takes"},
 		{plan.Request{Calls: -1}, "--calls -1: takes 1 to"},
 		{plan.Request{Calls: 9, For: time.Minute}, "neither --for"},
-		{plan.Request{Calls: 9, Precision: 0.1}, "nor --precision"},
+		{plan.Request{Calls: 9, Precision: 0.1}, "nor --rate beside it"},
+		{plan.Request{Calls: 9, Rate: 1}, "nor --rate beside it"},
 		{plan.Request{For: time.Millisecond}, "--for 1ms: takes 1s to 168h"},
 		{plan.Request{Precision: 3}, "--precision 3: takes a share"},
 		{plan.Request{Slice: time.Millisecond}, "--slice 1ms: takes 10ms"},
@@ -123,7 +124,7 @@ func TestErrorsNameTheFlagAndWhatItTakes(t *testing.T) {
 		{plan.Request{Params: map[string]string{"cows": "1"}}, `--param no setting "cows"; there is rows`},
 		{plan.Request{Stacks: []string{"slow+txet"}}, `--stacks slow+txet: no stack "slow+txet"`},
 		{plan.Request{Baseline: "quick+text"}, "--baseline quick+text: takes slow+text or quick+bits"},
-		{plan.Request{Calls: 100, Blocks: 6}, "--calls 100: is too few for --blocks 6"},
+		{plan.Request{Calls: 100, Blocks: 6}, "--calls 100: is too few for --blocks 6; a trial takes at least 160 calls with 16 in flight"},
 		{plan.Request{For: 100 * time.Hour, Slice: 10 * time.Millisecond}, "a longer --slice"},
 	} {
 		c.r.Workload = "shop"
@@ -261,7 +262,7 @@ func TestExactWorkIsExact(t *testing.T) {
 					if trial.Calls != round.Trials[0].Calls {
 						rt.Fatalf("a round of %v", round.Trials)
 					}
-					if trial.Calls < min(50, r.Calls) || trial.Calls > 3000 || trial.Duration != 0 {
+					if trial.Calls < min(160, r.Calls) || trial.Calls > 3000 || trial.Duration != 0 {
 						rt.Fatalf("a trial of %+v", trial)
 					}
 				}
@@ -281,12 +282,59 @@ func TestWhatIsNotAsAskedIsNoted(t *testing.T) {
 		want string
 	}{
 		{plan.Request{Blocks: 4}, "no verdict: that takes at least 5 blocks, and there are 4"},
-		{plan.Request{Calls: 120}, "only 2 blocks, since a trial takes at least 50 calls"},
+		{plan.Request{Calls: 400}, "only 2 blocks, since a trial takes at least 160 calls with 16 in flight"},
+		{plan.Request{Calls: 600, InFlight: 100}, "only 1 block, since a trial takes at least 1000 calls with 100 in flight"},
+		{plan.Request{Calls: 600, InFlight: 100, Blocks: 1}, "--calls 600 is too few for a throughput"},
+		{plan.Request{For: 43 * time.Second, Slice: time.Second}, "fills 24s of --for 43s: a block holds rounds in pairs"},
 		{plan.Request{For: time.Second}, "2.4s of load are needed for 2 rounds in each of 6 blocks; --for 1s is too short"},
 		{plan.Request{Precision: 0.03}, "from the 5th on, once every headline interval is within ±3 %; the 10m0s of load are the most"},
 	} {
 		if got := strings.Join(mustNew(t, c.r).Notes, "\n"); !strings.Contains(got, c.want) {
 			t.Errorf("notes %q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestATrialTakesTurnsEnoughForAThroughput(t *testing.T) {
+	for inFlight, want := range map[int]int{1: 50, 5: 50, 16: 160, 1000: 10_000} {
+		timed := mustNew(t, plan.Request{InFlight: inFlight}).Blocks[0].Rounds[0].Trials[0]
+		if timed.AtLeast != want {
+			t.Errorf("%d in flight: at least %d calls, want %d", inFlight, timed.AtLeast, want)
+		}
+		work := mustNew(t, plan.Request{InFlight: inFlight, Calls: 100_000})
+		for _, b := range work.Blocks {
+			for _, r := range b.Rounds {
+				if got := r.Trials[0].Calls; got < want {
+					t.Errorf("%d in flight: a trial of %d calls, want at least %d", inFlight, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestEveryOrderHasItsReverse(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := plan.Request{Workload: "shop"}
+		if rapid.Bool().Draw(rt, "by work") {
+			r.Calls = rapid.IntRange(1, 3_000_000).Draw(rt, "calls")
+		} else {
+			r.For = time.Duration(rapid.IntRange(1, 300).Draw(rt, "seconds")) * time.Second
+		}
+		p, err := plan.New(r, facts{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		// One round alone is all that little work has.
+		if n := len(p.Blocks[0].Rounds); n%2 != 0 && (r.Calls == 0 || n > 1) {
+			rt.Fatalf("blocks of %d rounds", n)
+		}
+	})
+}
+
+func TestTheVariedTierIsToldToReaders(t *testing.T) {
+	for leg, want := range map[string]int{"whole": 1, "deep": 0} {
+		if got := mustNew(t, plan.Request{Leg: leg}).Header().VariedTier; got != want {
+			t.Errorf("leg %s: varied tier %d, want %d", leg, got, want)
 		}
 	}
 }
@@ -325,7 +373,7 @@ store     cellar
 load      closed loop: 16 in flight
           native driver, deadline of 10s a call
 design    6 blocks on fresh processes, of 50 rounds, of a trial of each stack
-work      1m0s under load, a trial 100ms or 50 calls, whichever is longer
+work      1m0s under load, a trial 100ms or 160 calls, whichever is longer
 verdict   against slow+text, with a margin of 2 %
 seed      1
 stacks    0  slow+text
