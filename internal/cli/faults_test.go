@@ -25,6 +25,7 @@ func faultyCatalog() catalog.Catalog {
 		"killed":   {after: probes, do: func(context.Context) error { return syscall.Kill(os.Getpid(), syscall.SIGKILL) }},
 		"stalling": {after: probes, do: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }},
 		"mute":     {after: 0, do: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }},
+		"flaky":    {after: probes, every: 50, do: func(context.Context) error { return rpc.Errorf(rpc.ResourceExhausted, "not this one") }},
 		"failing":  {after: probes, do: func(context.Context) error { return rpc.Errorf(rpc.ResourceExhausted, "no more today") }},
 		"lying":    {after: 0, alter: "lie"},
 		"drifting": {after: probes, alter: "lie"},
@@ -41,6 +42,7 @@ const probes = 60
 // fault is what a server does from some call on: fail, or alter its replies.
 type fault struct {
 	after  int64
+	every  int64 // which of them, where it is not each
 	do     func(context.Context) error
 	alter  string // put before the first text of each reply
 	reword string // put before the text of each error
@@ -61,8 +63,9 @@ func (p faultyProtocol) Spec() protocol.Spec {
 func (p faultyProtocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h rpc.Handler, o protocol.Options) error {
 	var calls atomic.Int64
 	return p.Protocol.Serve(ctx, l, svc, rpc.HandlerFunc(func(ctx context.Context, m *rpc.Method, s rpc.Stream) error {
+		n := calls.Add(1)
 		switch {
-		case calls.Add(1) <= p.fault.after:
+		case n <= p.fault.after, p.fault.every > 0 && n%p.fault.every != 0:
 			return h.Handle(ctx, m, s)
 		case p.fault.do != nil:
 			return p.fault.do(ctx)
