@@ -57,7 +57,8 @@ type Conditions struct {
 	Precision     float64       `json:"precision,omitempty"`
 	Margin        float64       `json:"margin"`
 	Seed          uint64        `json:"seed"`
-	Blocks        int           `json:"blocks"` // that gave a result
+	Blocks        int           `json:"blocks"`       // that the estimates come from
+	BlocksShort   int           `json:"blocks_short"` // left out of them: cut short before half of their rounds
 	BlocksPlanned int           `json:"blocks_planned"`
 	Rounds        int           `json:"rounds"` // in all of them
 	UnderLoadS    float64       `json:"under_load_s"`
@@ -84,6 +85,7 @@ type Metric struct {
 	Per          string `json:"per,omitempty"` // "call"
 	HigherBetter bool   `json:"higher_better"`
 	Headline     bool   `json:"headline"`
+	ByCall       bool   `json:"by_call,omitempty"` // a count that is shown by the call too
 }
 
 // Value is an estimate with its interval. What is not known is left out.
@@ -113,8 +115,11 @@ type Scenario struct {
 
 // Tier is one server's part of the server CPU per call.
 type Tier struct {
-	Name string `json:"name"`
-	CPU  Value  `json:"cpu_per_call"`
+	Name   string `json:"name"`
+	CPU    Value  `json:"cpu_per_call"`
+	Varied bool   `json:"varied,omitempty"` // it answers the calls that the compared stacks carry
+	// Ratio is to the baseline's same tier: an estimate that is not judged.
+	Ratio *Value `json:"ratio,omitempty"`
 }
 
 // Comparison is one metric of one stack against the baseline's.
@@ -136,8 +141,11 @@ type Comparison struct {
 type Needs struct {
 	Detects *float64 `json:"detects"` // the least difference that this run could tell, as a share
 	Target  float64  `json:"target"`
-	MoreS   *float64 `json:"more_s,omitempty"` // seconds more under load
-	Factor  *float64 `json:"factor,omitempty"` // times as much measuring
+	// Blocks such as this run's would tell Target, and take UnderLoadS. Both
+	// are left out where no number of them is sure to.
+	Blocks     *float64 `json:"blocks,omitempty"`
+	UnderLoadS *float64 `json:"under_load_s,omitempty"`
+	Flags      string   `json:"flags,omitempty"` // that ask for them, where it is no more than an hour
 }
 
 // Factorial parts a ratio among the factors in which two stacks differ.
@@ -156,7 +164,7 @@ type Effect struct {
 	Factor string   `json:"factor"`
 	From   string   `json:"from"`
 	To     string   `json:"to"`
-	With   []string `json:"with,omitempty"` // settings that change with it
+	With   []string `json:"with,omitempty"` // settings that change with it, other than by their defaults
 	Ratio  Value    `json:"ratio"`
 }
 

@@ -24,7 +24,7 @@ func New(a *stats.Analysis) *Document {
 		d.Comparisons = append(d.Comparisons, comparison(c, a))
 	}
 	for _, f := range a.Factorials {
-		d.Factorial = append(d.Factorial, factorial(f, h.Margin))
+		d.Factorial = append(d.Factorial, factorial(f, a))
 	}
 	d.Summary = summary(a, d)
 	return d
@@ -41,8 +41,11 @@ func (d *Document) Find(stack, metric string) *Comparison {
 }
 
 // summary gives the sentences that a reader takes away: the headline verdicts
-// of each stack, then what makes the difference.
+// of each stack, then what makes the difference; of a stack alone its levels.
 func summary(a *stats.Analysis, d *Document) []string {
+	if len(d.Scenarios) == 1 {
+		return d.alone()
+	}
 	out := []string{}
 	for i, c := range a.Comparisons {
 		if c.Metric.Headline(a.Run.Header) {
@@ -61,7 +64,7 @@ func conditions(a *stats.Analysis) Conditions {
 		Version: h.Version, Started: h.Started, Command: orEmpty(h.Command), Params: named(h.Params),
 		Store: h.Store, Driver: h.Driver, InFlight: h.InFlight, Rate: h.Rate, Arrivals: h.Arrivals,
 		TimeoutS: h.TimeoutS, SliceS: h.SliceS, Calls: h.Calls, Precision: h.Precision, Margin: h.Margin,
-		Seed: h.Seed, Blocks: a.Blocks, BlocksPlanned: h.Blocks, Rounds: a.Rounds,
+		Seed: h.Seed, Blocks: a.Blocks, BlocksShort: a.ShortBlocks, BlocksPlanned: h.Blocks, Rounds: a.Rounds,
 		UnderLoadS: a.UnderLoadS, Confidence: a.Confidence, End: "cut short", Environment: named(h.Environment),
 	}
 	if e := a.Run.End; e != nil {
@@ -80,7 +83,7 @@ func metrics(a *stats.Analysis) []Metric {
 			return slices.ContainsFunc(s.Levels, func(l stats.Level) bool { return l.Metric == m })
 		})
 		if told {
-			out = append(out, Metric{m.Name, m.Unit, m.Label, m.Per, m.HigherBetter, m.Headline(a.Run.Header)})
+			out = append(out, Metric{m.Name, m.Unit, m.Label, m.Per, m.HigherBetter, m.Headline(a.Run.Header), m.ByCall})
 		}
 	}
 	return out
@@ -99,7 +102,12 @@ func scenario(s stats.Scenario) Scenario {
 		out.Metrics[l.Metric.Name] = v
 	}
 	for _, p := range s.Tiers {
-		out.Tiers = append(out.Tiers, Tier{p.Name, value(p.Interval, "s")})
+		tier := Tier{Name: p.Name, CPU: value(p.Interval, "s"), Varied: p.Varied}
+		if p.Ratio.Known() {
+			ratio := value(p.Ratio, "")
+			tier.Ratio = &ratio
+		}
+		out.Tiers = append(out.Tiers, tier)
 	}
 	return out
 }
@@ -117,16 +125,17 @@ func comparison(c stats.Comparison, a *stats.Analysis) Comparison {
 	}
 	if n := c.Needs; n != nil {
 		out.Needs = &Needs{Detects: finite(n.Detects), Target: n.Target}
-		if n.Factor > 0 {
-			out.Needs.MoreS, out.Needs.Factor = finite(n.MoreS), finite(n.Factor)
+		if n.Blocks > 0 {
+			out.Needs.Blocks, out.Needs.UnderLoadS, out.Needs.Flags = finite(n.Blocks), finite(n.UnderLoadS), flags(n)
 		}
 	}
 	return out
 }
 
-func factorial(f stats.Factorial, margin float64) Factorial {
+func factorial(f stats.Factorial, a *stats.Analysis) Factorial {
 	out := Factorial{
-		Metric: f.Metric.Name, Stack: f.Stack, Baseline: f.Baseline, Ratio: value(f.Whole, ""), Sentence: parts(f, margin),
+		Metric: f.Metric.Name, Stack: f.Stack, Baseline: f.Baseline, Ratio: value(f.Whole, ""),
+		Sentence: parts(f, a.Run.Header.Margin, a.Confidence),
 	}
 	for _, e := range f.Effects {
 		out.Effects = append(out.Effects, Effect{e.Factor, e.From, e.To, e.With, value(e.Ratio, "")})

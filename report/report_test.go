@@ -7,6 +7,9 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +33,8 @@ var simulate = flag.Bool("simulate", false, "write testdata/results.jsonl anew")
 const results = "testdata/results.jsonl"
 
 // four are both protocols with both codecs: the protocol is worth 1.2 in CPU and
-// 1.2 in throughput, the codec 1.4 and 1.2, and the bytes are the codec's.
+// 1.2 in throughput, the codec 1.4 and 1.2, and the bytes are the codec's. The
+// CPU is that of each tier; simulated gives the first the same in every stack.
 func four() []statstest.Stack {
 	of := func(name string, cpu, rate float64, bytes int64) statstest.Stack {
 		return statstest.Stack{
@@ -52,10 +56,19 @@ func simulated() *record.Run {
 		Stacks: four(), Blocks: 6, Rounds: 10, Slice: 250 * time.Millisecond,
 		Tiers: []string{"order", "payment"}, Noise: noise, Seed: 20,
 	}.Run()
-	run.Header.Leg = "inner"
+	run.Header.Leg, run.Header.VariedTier = "inner", 1
 	run.Header.Path = []string{"driver → order: rest+json, in every stack", "order → payment: the stack under comparison"}
 	run.Header.LeftOut = []record.Omission{{Stack: "thrift+json", Reason: "thrift takes no other codec than its own"}}
 	run.Header.Libraries = map[string]string{"example.com/wire": "v1.2.3"}
+	for i := range run.Trials {
+		t := &run.Trials[i]
+		alike := float64(four()[0].ServerCPU) / float64(four()[t.Scenario].ServerCPU)
+		t.Processes[1].CPUUserS *= alike
+		t.Processes[1].CPUSystemS *= alike
+		if t.Scenario == 0 && t.Round%run.Header.Rounds == 0 { // its pool fills
+			t.Wire.Conns = int64(run.Header.InFlight)
+		}
+	}
 	for i := range run.Trials { // one stack with a fault, so that warnings are seen
 		if t := &run.Trials[i]; t.Scenario == 3 && t.Round == 7 {
 			t.Load.Errors, t.Load.OK = map[string]int{"deadline": 2}, t.Load.Calls-2
@@ -187,9 +200,18 @@ func TestSentences(t *testing.T) {
 	}{
 		{"higher", "throughput", "grpc+proto carries 1.", func(*record.Run) {}},
 		{"exact", "bytes_sent_per_call", "grpc+proto sends 0.45x the bytes per call of rest+json (exact).", func(*record.Run) {}},
-		{"same", "server_peak_rss", "grpc+proto and rest+json are the same in peak memory of the servers, within 2 %: 1.00x (1.00 to 1.00, 95 %).", func(*record.Run) {}},
-		{"unclear", "driver_cpu_per_call", "more under load would tell 2 %.", func(*record.Run) {}},
-		{"unclear by calls", "driver_cpu_per_call", "x the calls would tell 2 %.", func(r *record.Run) { r.Header.Calls = 9 }},
+		{"same", "server_peak_rss", "grpc+proto and rest+json are the same in peak memory of the servers, within 2 %: 1.00x (1.00 to 1.00, 95 %).",
+			func(r *record.Run) { r.Header.Calls = 240_000 }},
+		{"unclear", "driver_cpu_per_call", "; this run can tell 6.6 %, --blocks 28 --for 280s would tell 2 %.", func(r *record.Run) { r.Header.VariedTier = 0 }},
+		{"unclear by calls", "driver_cpu_per_call", "; this run can tell 7.2 %, --blocks 31 --calls 1240000 would tell 2 %.",
+			func(r *record.Run) { r.Header.VariedTier, r.Header.SliceS, r.Header.Calls = 0, 0, 240_000 }},
+		{"unclear for hours", "throughput", "; this run can tell 57 %, and to tell 2 % would take 4 h under load.", func(r *record.Run) {
+			for i := range r.Trials {
+				if t := &r.Trials[i]; t.Scenario == 1 && t.Block%2 == 0 {
+					t.Load.WindowCalls /= 2
+				}
+			}
+		}},
 		{"few blocks", cpu, "No verdict on the server CPU per call of grpc+proto against rest+json: a verdict takes 5 blocks; there are 4.",
 			func(r *record.Run) { r.Trials = r.Trials[:len(r.Trials)*4/6] }},
 		{"withheld", cpu, "The server CPU per call of grpc+proto against rest+json is withheld: 50 % of the calls of grpc+proto failed.",
@@ -213,12 +235,99 @@ func TestSentences(t *testing.T) {
 	}
 }
 
+func TestOneStackIsToldByItsLevels(t *testing.T) {
+	run := simulated()
+	run.Header.Scenarios = run.Header.Scenarios[:1]
+	run.Trials = slices.DeleteFunc(run.Trials, func(t record.Trial) bool { return t.Scenario > 0 })
+	d := document(t, run)
+	want := regexp.MustCompile(`^rest\+json by itself: server CPU [\d.]+ µs/call ±[\d.]+ %, throughput [\d,]+ calls/s ±[\d.]+ %, ` +
+		`latency p50 [\d.]+ ms ±[\d.]+ %\. There is no other stack to compare it with\.$`)
+	if len(d.Summary) != 1 || !want.MatchString(d.Summary[0]) {
+		t.Errorf("got %q", d.Summary)
+	}
+}
+
+func TestConnectionsAreShownByTheCall(t *testing.T) {
+	run := simulated()
+	calls, opened := make([]int, 4), map[int]int{0: 0, 1: 1, 2: 4, 3: 400}
+	for i := range run.Trials {
+		tr := &run.Trials[i]
+		tr.Wire.Conns = 0
+		if every := opened[tr.Scenario]; every > 0 {
+			tr.Wire.Conns = int64(tr.Load.Calls / every)
+		}
+		calls[tr.Scenario] += int(tr.Wire.Conns)
+	}
+	d := document(t, run)
+	column := slices.Index(d.Main().Head, "conns")
+	for i, want := range []string{"0", " (1.00/call)", " (0.25/call)", " (<0.01/call)"} {
+		if calls[i] > 0 {
+			want = stats.Thousands(strconv.Itoa(calls[i])) + want
+		}
+		if got := d.Main().Rows[i][column]; got != want {
+			t.Errorf("%s: %q, want %q", d.Scenarios[i].Stack, got, want)
+		}
+		if v := d.Scenarios[i].Metrics["connections_opened"].Value; v == nil || *v != float64(calls[i]) {
+			t.Errorf("%s: JSON has %v, want the count, %d", d.Scenarios[i].Stack, v, calls[i])
+		}
+	}
+}
+
+func TestOneOfAThingIsOne(t *testing.T) {
+	run := simulated()
+	run.Trials = run.Trials[:4] // a round of a block
+	run.Header.Calls = 1
+	d := document(t, run)
+	if !strings.HasPrefix(d.Conditions.Design, "1 block on fresh processes, 1 round, 1 s under load, 1 call of each stack") {
+		t.Errorf("got %q", d.Conditions.Design)
+	}
+	out := render(t, text.Renderer{Width: 200}, d)
+	if m := regexp.MustCompile(`\b(are 1|1 (blocks|rounds|calls|trials|cores))\b`).FindString(out); m != "" {
+		t.Errorf("%q in %s", m, out)
+	}
+}
+
+func TestABlockThatWasCutShortIsSaid(t *testing.T) {
+	run := simulated()
+	run.Trials = run.Trials[:5*40+2*4]
+	d := document(t, run)
+	if want := "5 blocks on fresh processes, 50 rounds, 50 s under load; 1 block cut short and left out"; d.Conditions.Design != want {
+		t.Errorf("got %q, want %q", d.Conditions.Design, want)
+	}
+}
+
+func TestWarningsStandBeforeNotesAndAfterTables(t *testing.T) {
+	out := render(t, text.Renderer{Width: 120}, stored(t))
+	table, warning, note := strings.Index(out, "against rest+json\n"), strings.Index(out, "\nwarning: "), strings.Index(out, "\nnote: ")
+	if table < 0 || warning < table || note < warning {
+		t.Errorf("a table at %d, a warning at %d, a note at %d", table, warning, note)
+	}
+}
+
+func TestTheCommandCanBePasted(t *testing.T) {
+	run := simulated()
+	run.Header.Command = []string{"tare", "--peer", "payment=python3 'x y'.py", "", "a$b", "```", "rest+json@http=2"}
+	out := render(t, markdown.Renderer{}, document(t, run))
+	want := "````sh\ntare --peer 'payment=python3 '\\''x y'\\''.py' '' 'a$b' '```' rest+json@http=2\n````\n"
+	if !strings.Contains(out, want) {
+		t.Errorf("%s lacks %s", out[len(out)-300:], want)
+	}
+}
+
+func TestBigRatiosHaveTheirThousandsParted(t *testing.T) {
+	low, value, high := 1234.0, 2345.6, 3456.0
+	v := report.Value{Low: &low, Value: &value, High: &high}
+	if got := report.Ratio(v) + " " + report.RatioInterval(v); got != "2,346x 1,234 to 3,456" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestVerdictsSayWhichIsBetter(t *testing.T) {
 	run := simulated()
 	run.Header.Baseline = run.Header.Scenarios[1].Name // the best
 	d := document(t, run)
 	for metric, want := range map[string]string{
-		"throughput": "lower, worse", "server_cpu_per_call": "higher, worse", "server_peak_rss": "same",
+		"throughput": "lower, worse", "server_cpu_per_call": "higher, worse", "bytes_sent_per_call": "higher, worse",
 	} {
 		if got := d.Find("rest+json", metric).Word(); got != want {
 			t.Errorf("%s is %q, want %q", metric, got, want)

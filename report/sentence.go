@@ -41,18 +41,51 @@ func sentence(c stats.Comparison, a *stats.Analysis) string {
 // more says what a clear verdict would take.
 func more(c stats.Comparison, a *stats.Analysis) string {
 	n := c.Needs
-	if n == nil || n.Factor == 0 {
+	if n == nil || n.Blocks == 0 {
 		return fmt.Sprintf("the difference lies about the margin of %s", percent(a.Run.Header.Margin))
 	}
 	told := fmt.Sprintf("this run can tell %s", percent(n.Detects))
-	if a.Run.Header.Calls > 0 {
-		return fmt.Sprintf("%s, about %sx the calls would tell %s", told, number(n.Factor), percent(n.Target))
+	if f := flags(n); f != "" {
+		return fmt.Sprintf("%s, %s would tell %s", told, f, percent(n.Target))
 	}
-	return fmt.Sprintf("%s, about %s more under load would tell %s", told, duration(n.MoreS), percent(n.Target))
+	return fmt.Sprintf("%s, and to tell %s would take %s under load", told, percent(n.Target), duration(n.UnderLoadS))
+}
+
+// flags ask for the blocks that a clear verdict needs; none where that is more
+// than anyone would wait for, or than one run may have.
+func flags(n *stats.Needs) string {
+	const longest, mostBlocks = 3600, 1000
+	switch {
+	case !(n.UnderLoadS <= longest) || n.Blocks > mostBlocks:
+		return ""
+	case n.Calls > 0:
+		return fmt.Sprintf("--blocks %.0f --calls %.0f", n.Blocks, n.Calls)
+	case n.ForS > 0:
+		return fmt.Sprintf("--blocks %.0f --for %s", n.Blocks, flagDuration(n.ForS))
+	}
+	return ""
+}
+
+// alone says the levels of the one stack that there is.
+func (d *Document) alone() []string {
+	s := d.Scenarios[0]
+	var said []string
+	for _, m := range d.Metrics {
+		v := s.Metrics[m.Name]
+		if v.Value == nil || !m.Headline && m.Name != "latency_p50" {
+			continue
+		}
+		unit := scaleFor(m.Unit, []float64{*v.Value})
+		said = append(said, fmt.Sprintf("%s %s", m.Label, withUnit(v, unit, m.Per)))
+	}
+	if len(said) == 0 {
+		return []string{}
+	}
+	return []string{fmt.Sprintf("%s by itself: %s. There is no other stack to compare it with.", s.Stack, strings.Join(said, ", "))}
 }
 
 // parts says how much of a ratio each factor accounts for.
-func parts(f stats.Factorial, margin float64) string {
+func parts(f stats.Factorial, margin, confidence float64) string {
 	var each []string
 	for i, e := range f.Effects {
 		v := value(e.Ratio, "")
@@ -71,7 +104,8 @@ func parts(f stats.Factorial, margin float64) string {
 		Ratio(value(f.Whole, "")), f.Metric.Noun, f.Stack, f.Baseline, strings.Join(each[:last], ", "), each[last])
 	if i := f.Interaction; i.Bounded() && (i.Low > 1 && i.Value > 1+margin || i.High < 1 && i.Value < 1/(1+margin)) {
 		v := value(i, "")
-		text += fmt.Sprintf(" The two are not independent: together they come to %s of their single effects multiplied (%s).", Ratio(v), RatioInterval(v))
+		text += fmt.Sprintf(" Together they came to %s of their single effects multiplied (%s, a plain %s interval: seen, and not judged).",
+			Ratio(v), RatioInterval(v), percent(confidence))
 	}
 	return text
 }
@@ -85,9 +119,13 @@ func load(h record.Header) string {
 }
 
 func design(a *stats.Analysis) string {
-	text := fmt.Sprintf("%d blocks on fresh processes, %d rounds, %s under load", a.Blocks, a.Rounds, duration(a.UnderLoadS))
+	text := fmt.Sprintf("%s on fresh processes, %s, %s under load",
+		stats.Counted(a.Blocks, "block"), stats.Counted(a.Rounds, "round"), duration(a.UnderLoadS))
 	if n := a.Run.Header.Calls; n > 0 {
-		text += fmt.Sprintf(", %s calls of each stack", count(float64(n)))
+		text += fmt.Sprintf(", %s of each stack", stats.Counted(n, "call"))
+	}
+	if n := a.ShortBlocks; n > 0 {
+		text += fmt.Sprintf("; %s cut short and left out", stats.Counted(n, "block"))
 	}
 	return text
 }
@@ -112,4 +150,17 @@ func holds(h record.Header) string {
 		text += "; " + strings.Join(machine, ", ")
 	}
 	return text + ". Another payload, concurrency, machine or link may change it."
+}
+
+// Shell writes words as a command that a POSIX shell reads as just those words.
+func Shell(words []string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%"
+	var out []string
+	for _, w := range words {
+		if w == "" || strings.Trim(w, plain) != "" {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		out = append(out, w)
+	}
+	return strings.Join(out, " ")
 }

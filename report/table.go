@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Table is text in cells, for a renderer to align.
@@ -60,7 +61,11 @@ func (d *Document) levels(place func(Metric) int) Table {
 		why := "" // the first scenario's reason speaks for the column
 		for i, s := range d.Scenarios {
 			v := s.Metrics[m.Name]
-			t.Rows[i] = append(t.Rows[i], cell(v, unit))
+			text := cell(v, unit)
+			if m.ByCall && v.Value != nil && *v.Value > 0 && s.Calls > 0 {
+				text += fmt.Sprintf(" (%s/call)", byCall(*v.Value/float64(s.Calls)))
+			}
+			t.Rows[i] = append(t.Rows[i], text)
 			why = cmp.Or(why, v.Reason)
 		}
 		if why != "" {
@@ -115,6 +120,26 @@ func cell(v Value, unit scale) string {
 	return fmt.Sprintf("%s (%s to %s)", text, number(*v.Low/unit.of), number(*v.High/unit.of))
 }
 
+// withUnit is cell in a sentence, where no head tells the unit.
+func withUnit(v Value, unit scale, per string) string {
+	name := unit.name
+	if per != "" {
+		name += "/" + per
+	}
+	number, interval, _ := strings.Cut(cell(v, unit), " ")
+	return strings.TrimSpace(number + " " + name + " " + interval)
+}
+
+// byCall shows how many there are a call, in two places: what matters is whether
+// it is near 0 or near 1.
+func byCall(v float64) string {
+	const least = 0.01
+	if v < least {
+		return "<0.01"
+	}
+	return places(v, 2)
+}
+
 // Tiers is the table of the servers' parts of the CPU per call; it has no rows
 // where each stack has one server.
 func (d *Document) Tiers() Table {
@@ -156,6 +181,9 @@ func (d *Document) Against() []Table {
 		for _, m := range d.Metrics {
 			if c := d.Find(s.Stack, m.Name); c != nil {
 				t.Rows = append(t.Rows, []string{m.Label, Ratio(c.Ratio), RatioInterval(c.Ratio), c.Word()})
+				if m.Name == "server_cpu_per_call" {
+					t.Rows = append(t.Rows, s.tierRatios()...)
+				}
 				if c.Ratio.Reason != "" && !slices.Contains(t.Notes, c.Ratio.Reason) {
 					t.Notes = append(t.Notes, c.Ratio.Reason)
 				}
@@ -168,6 +196,17 @@ func (d *Document) Against() []Table {
 	return out
 }
 
+// tierRatios are rows below the servers' CPU: what of it is each tier's.
+func (s Scenario) tierRatios() [][]string {
+	var out [][]string
+	for _, tier := range s.Tiers {
+		if tier.Ratio != nil {
+			out = append(out, []string{"  of which " + tier.Name, Ratio(*tier.Ratio), RatioInterval(*tier.Ratio), "not judged"})
+		}
+	}
+	return out
+}
+
 // Word is the verdict in a few words: "lower, better".
 func (c *Comparison) Word() string {
 	switch {
@@ -175,7 +214,7 @@ func (c *Comparison) Word() string {
 		return c.Verdict + ", better"
 	case c.Better != nil:
 		return c.Verdict + ", worse"
-	case c.Needs != nil && c.Needs.Detects != nil && c.Needs.Factor != nil:
+	case c.Needs != nil && c.Needs.Detects != nil && c.Needs.Blocks != nil:
 		return fmt.Sprintf("%s, ±%s", c.Verdict, percent(*c.Needs.Detects))
 	}
 	return c.Verdict
@@ -184,8 +223,12 @@ func (c *Comparison) Word() string {
 // Reading says how to read the figures.
 func (d *Document) Reading() string {
 	c := d.Conditions
-	return fmt.Sprintf("Ratios are paired by round, and their intervals come from restarts. In %s of such runs no \"higher\" and no \"lower\" is false, "+
+	text := fmt.Sprintf("Ratios are paired by round, and their intervals come from restarts. In %s of such runs no \"higher\" and no \"lower\" is false, "+
 		"all of them taken together (Holm's correction: half of the error for server CPU, half for all else); each interval is as wide as it was judged. "+
 		"± is half of a level's own %s interval. Differences within %s count as the same.",
 		percent(c.Confidence), percent(c.Confidence), percent(c.Margin))
+	if slices.ContainsFunc(d.Scenarios, func(s Scenario) bool { return len(s.tierRatios()) > 0 }) {
+		text += fmt.Sprintf(" What is not judged has a plain %s interval, and may be false by chance.", percent(c.Confidence))
+	}
+	return text
 }

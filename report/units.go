@@ -5,7 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
+
+	"github.com/tare-bench/tare/stats"
 )
 
 // scale is one size of a unit.
@@ -52,31 +53,15 @@ func number(v float64) string {
 	round := math.Pow(10, float64(places))
 	v = math.Round(v*round) / round
 	s := strconv.FormatFloat(v, 'f', max(0, places), 64)
-	return thousands(s)
+	return stats.Thousands(s)
 }
 
 // count shows a whole number whole, any other like number.
 func count(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
-		return thousands(strconv.FormatFloat(v, 'f', 0, 64))
+		return stats.Thousands(strconv.FormatFloat(v, 'f', 0, 64))
 	}
 	return number(v)
-}
-
-// thousands puts a comma before each three digits of the whole part.
-func thousands(s string) string {
-	whole, rest, _ := strings.Cut(s, ".")
-	sign := ""
-	if strings.HasPrefix(whole, "-") {
-		sign, whole = "-", whole[1:]
-	}
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if rest != "" {
-		rest = "." + rest
-	}
-	return sign + whole + rest
 }
 
 // ratioPlaces is how many decimals show an interval of ratios.
@@ -104,7 +89,7 @@ func Ratio(v Value) string {
 	if v.Value == nil {
 		return "–"
 	}
-	return strconv.FormatFloat(*v.Value, 'f', ratioPlaces(v), 64) + "x"
+	return places(*v.Value, ratioPlaces(v)) + "x"
 }
 
 // RatioInterval shows a ratio's bounds: "1.41 to 1.49", or why there are none.
@@ -116,7 +101,11 @@ func RatioInterval(v Value) string {
 		return "exact"
 	}
 	p := ratioPlaces(v)
-	return strconv.FormatFloat(*v.Low, 'f', p, 64) + " to " + strconv.FormatFloat(*v.High, 'f', p, 64)
+	return places(*v.Low, p) + " to " + places(*v.High, p)
+}
+
+func places(v float64, n int) string {
+	return stats.Thousands(strconv.FormatFloat(v, 'f', n, 64))
 }
 
 // percent shows a share in two digits: "7 %", "0.35 %".
@@ -135,10 +124,23 @@ func roundTo(v float64, digits int) float64 {
 
 // duration shows seconds to a person: "90 s", "4 min".
 func duration(seconds float64) string {
-	for _, u := range []scale{{"days", 86400}, {"h", 3600}, {"min", 60}} {
-		if seconds >= 2*u.of {
-			return fmt.Sprintf("%.0f %s", seconds/u.of, u.name)
+	for _, u := range []scale{{"years", 365 * 86400}, {"days", 86400}, {"h", 3600}, {"min", 60}} {
+		switch n := seconds / u.of; {
+		case n >= 1000:
+			return "many " + u.name
+		case n >= 2:
+			return fmt.Sprintf("%.0f %s", n, u.name)
 		}
 	}
 	return strconv.FormatFloat(roundTo(seconds, 2), 'f', -1, 64) + " s"
+}
+
+// flagDuration writes seconds as a flag takes them, in whole seconds, and in
+// whole minutes from ten on: "95s", "12m". It never writes less.
+func flagDuration(seconds float64) string {
+	const byMinutes, slack = 600, 1e-6 // of sums of binary fractions
+	if seconds > byMinutes {
+		return fmt.Sprintf("%.0fm", math.Ceil(seconds/60-slack))
+	}
+	return fmt.Sprintf("%.0fs", math.Ceil(seconds-slack))
 }

@@ -10,8 +10,9 @@ import (
 type Analysis struct {
 	Run         *record.Run
 	Confidence  float64 // of all verdicts together, and of each level
-	Blocks      int     // that gave a result
-	Rounds      int
+	Blocks      int     // that the estimates come from
+	ShortBlocks int     // left out of them, with fewer than half of their rounds
+	Rounds      int     // of Blocks, as is UnderLoadS
 	UnderLoadS  float64
 	Scenarios   []Scenario // in the order of the header
 	Comparisons []Comparison
@@ -26,7 +27,7 @@ type Scenario struct {
 	Levels  []Level // for each metric that it tells, in the order of Metrics
 	Tiers   []Part  // of the server CPU per call, where there is more than one tier
 	Tally   Tally
-	LeftOut int // rounds that it is not compared in
+	LeftOut int // rounds that it is not compared in, be it in throughput alone
 }
 
 // Level is a metric of a scenario, never to be compared between machines or
@@ -39,10 +40,14 @@ type Level struct {
 	Reason string // why it is unknown
 }
 
-// Part is a share of a level.
+// Part is a tier's share of the server CPU per call.
 type Part struct {
 	Name string
 	Interval
+	Varied bool // it answers the calls that the compared stacks carry
+	// Ratio is to the baseline's same tier. Its interval is a plain one, and it
+	// is not judged. Unknown of the baseline itself.
+	Ratio Interval
 }
 
 // Tally counts calls and trials.
@@ -80,7 +85,8 @@ func Analyze(run *record.Run) (*Analysis, error) {
 		return nil, err
 	}
 	out := &Analysis{
-		Run: run, Confidence: confidence(run.Header), Blocks: len(a.blocks), UnderLoadS: a.underLoad(),
+		Run: run, Confidence: confidence(run.Header), Blocks: len(a.blocks), ShortBlocks: len(a.short),
+		UnderLoadS: a.underLoad(),
 	}
 	for _, b := range a.blocks {
 		out.Rounds += len(b.rounds)
@@ -112,11 +118,11 @@ func (a *arranged) levelOf(m *Metric, scenario int, confidence float64) Level {
 	switch m.Kind {
 	case Count:
 		var sum float64
-		a.each(scenario, func(t *record.Trial) { n, _ := m.Of(*t); sum += n })
+		a.each(scenario, func(t *record.Trial) { n, _ := m.Of(&a.run.Header, t); sum += n })
 		l.Interval = exactly(sum)
 	case Extreme:
 		var most float64
-		a.each(scenario, func(t *record.Trial) { n, _ := m.Of(*t); most = max(most, n) })
+		a.each(scenario, func(t *record.Trial) { n, _ := m.Of(&a.run.Header, t); most = max(most, n) })
 		l.Interval = exactly(most)
 	case Exact:
 		l.Interval = Interval{math.Inf(1), a.whole(m, scenario), 0}
@@ -135,27 +141,44 @@ func (a *arranged) levelOf(m *Metric, scenario int, confidence float64) Level {
 	return l
 }
 
-// tiers parts the server CPU of a scenario by process.
+// tiers parts the server CPU of a scenario by process, where there are several.
 func (a *arranged) tiers(scenario int, confidence float64) []Part {
+	names := a.tierNames(scenario)
+	base := a.baseline()
+	tells := scenario != base && !a.tooManyErrors([]int{scenario, base})
+	var out []Part
+	for i, name := range names {
+		m := Metric{Kind: Rate, Of: tierCPU(i + 1)}
+		part := Part{
+			Name: name, Interval: a.levels(&m, scenario).interval(confidence),
+			Varied: i == a.run.Header.VariedTier, Ratio: unknown,
+		}
+		if tells {
+			part.Ratio = a.ratios(&m, scenario, base).interval(confidence)
+		}
+		out = append(out, part)
+	}
+	return out
+}
+
+// tierNames gives the servers of a scenario in the order that a call passes
+// them; none where there is only one.
+func (a *arranged) tierNames(scenario int) []string {
 	var names []string
 	for _, b := range a.run.Blocks {
 		if scenario < len(b.Peers) {
-			for _, p := range b.Peers[scenario] {
-				names = append(names, p.Role)
+			for i, p := range b.Peers[scenario] {
+				if i > 0 { // the driver
+					names = append(names, p.Role)
+				}
 			}
 			break
 		}
 	}
-	const driverAndOne = 2
-	if len(names) <= driverAndOne {
+	if len(names) < 2 {
 		return nil
 	}
-	var out []Part
-	for i := 1; i < len(names); i++ {
-		m := Metric{Kind: Rate, Of: tierCPU(i)}
-		out = append(out, Part{Name: names[i], Interval: a.levels(&m, scenario).interval(confidence)})
-	}
-	return out
+	return names
 }
 
 func (a *arranged) tally(scenario int) Tally {

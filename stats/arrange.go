@@ -16,10 +16,13 @@ const leastBeyond = 10
 // arranged is a run's trials by block, round and scenario.
 type arranged struct {
 	run    *record.Run
-	blocks []block
+	trials []*record.Trial // all that gave a Load
+	blocks []block         // that are whole enough for estimates
+	short  []block         // the others
 }
 
 type block struct {
+	header  *record.Header
 	rounds  []round
 	latency []record.Histogram // by scenario: all its trials of the block
 }
@@ -45,11 +48,11 @@ func arrange(run *record.Run) (*arranged, error) {
 	slices.SortStableFunc(trials, func(a, b *record.Trial) int {
 		return cmp.Or(cmp.Compare(a.Block, b.Block), cmp.Compare(a.Round, b.Round))
 	})
-	a := &arranged{run: run}
+	a := &arranged{run: run, trials: trials}
 	for i, t := range trials {
 		newBlock := i == 0 || t.Block != trials[i-1].Block
 		if newBlock {
-			a.blocks = append(a.blocks, block{latency: make([]record.Histogram, len(run.Header.Scenarios))})
+			a.blocks = append(a.blocks, block{header: &run.Header, latency: make([]record.Histogram, len(run.Header.Scenarios))})
 		}
 		b := &a.blocks[len(a.blocks)-1]
 		if newBlock || t.Round != trials[i-1].Round {
@@ -60,7 +63,27 @@ func arrange(run *record.Run) (*arranged, error) {
 	for i := range a.blocks {
 		a.blocks[i].merge()
 	}
+	a.part()
 	return a, nil
+}
+
+// part takes out the blocks with fewer than half of their rounds: each block
+// weighs the same in an estimate, and the rounds of one that was cut short would
+// weigh more than others. Where no block is whole, the first of the fullest
+// stands alone.
+func (a *arranged) part() {
+	short := func(b block) bool { return 2*len(b.rounds) < a.run.Header.Rounds }
+	fullest := slices.MaxFunc(a.blocks, func(x, y block) int { return cmp.Compare(len(x.rounds), len(y.rounds)) })
+	alone := short(fullest)
+	var whole []block
+	for _, b := range a.blocks {
+		if !short(b) || alone && len(whole) == 0 && len(b.rounds) == len(fullest.rounds) {
+			whole = append(whole, b)
+		} else {
+			a.short = append(a.short, b)
+		}
+	}
+	a.blocks = whole
 }
 
 func (b *block) merge() {
@@ -77,13 +100,12 @@ func (b *block) merge() {
 	}
 }
 
-// each visits the trials of a scenario that gave a result.
+// each visits the trials of a scenario that gave a result, those of short blocks
+// too: what is counted is counted whole.
 func (a *arranged) each(scenario int, visit func(*record.Trial)) {
-	for _, b := range a.blocks {
-		for _, r := range b.rounds {
-			if t := r[scenario]; t != nil {
-				visit(t)
-			}
+	for _, t := range a.trials {
+		if t.Scenario == scenario {
+			visit(t)
 		}
 	}
 }
@@ -103,7 +125,7 @@ func (b *block) level(m *Metric, scenario int) (float64, bool) {
 	default:
 		for _, r := range b.rounds {
 			if t := r[scenario]; t != nil {
-				n, d := m.Of(*t)
+				n, d := m.Of(b.header, t)
 				num, den, most = num+n, den+d, max(most, n)
 			}
 		}
@@ -158,8 +180,8 @@ func (b *block) paired(m *Metric, scenario, baseline int) (float64, bool) {
 	var sum float64
 	n := 0
 	for _, r := range b.rounds {
-		v, ok := r.rate(m, scenario)
-		w, also := r.rate(m, baseline)
+		v, ok := b.rate(r, m, scenario)
+		w, also := b.rate(r, m, baseline)
 		if ok && also {
 			sum += math.Log(v / w)
 			n++
@@ -169,20 +191,22 @@ func (b *block) paired(m *Metric, scenario, baseline int) (float64, bool) {
 }
 
 // rate is a Rate of one trial; false where there is none to take a log of.
-func (r round) rate(m *Metric, scenario int) (float64, bool) {
+func (b *block) rate(r round, m *Metric, scenario int) (float64, bool) {
 	if r[scenario] == nil {
 		return 0, false
 	}
-	num, den := m.Of(*r[scenario])
+	num, den := m.Of(b.header, r[scenario])
 	return num / den, positive(num) && positive(den)
 }
 
-// leftOut counts the rounds that a scenario is not compared in.
+// leftOut counts the rounds that a scenario is not compared in, be it in
+// throughput alone.
 func (a *arranged) leftOut(scenario, baseline int) int {
+	gone := func(t *record.Trial) bool { return t == nil || thin(&a.run.Header, t) }
 	n := 0
 	for _, b := range a.blocks {
 		for _, r := range b.rounds {
-			if r[scenario] == nil || r[baseline] == nil {
+			if gone(r[scenario]) || gone(r[baseline]) {
 				n++
 			}
 		}

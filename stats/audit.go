@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tare-bench/tare/record"
@@ -60,7 +61,7 @@ var rules = []rule{
 		if e.tally.failed() == 0 {
 			return "", ""
 		}
-		text := fmt.Sprintf("%d of %d calls failed (%s)", e.tally.failed(), e.tally.Calls, classes(e.tally.Errors))
+		text := fmt.Sprintf("%s failed (%s)", shareOf(e.tally.failed(), e.tally.Calls, "call"), classes(e.tally.Errors))
 		if e.tally.FirstError != "" {
 			text += fmt.Sprintf("; the first: %s", e.tally.FirstError)
 		}
@@ -73,8 +74,19 @@ var rules = []rule{
 		if e.tally.Failed == 0 {
 			return "", ""
 		}
-		return fmt.Sprintf("%d of %d trials failed (%s); their rounds are left out",
-			e.tally.Failed, e.tally.Failed+e.tally.Trials, e.whyFailed), "see the processes' logs"
+		return fmt.Sprintf("%s failed (%s); rounds with one are left out",
+			shareOf(e.tally.Failed, e.tally.Failed+e.tally.Trials, "trial"), e.whyFailed), "see the processes' logs"
+	}},
+	{"thin_window", func(e *evidence) (string, string) {
+		if e.thin == 0 || e.tally.share() > mostErrors { // which explain it
+			return "", ""
+		}
+		longer := "--slice"
+		if e.run.Header.Calls > 0 {
+			longer = "--calls"
+		}
+		return fmt.Sprintf("its window held fewer completed calls than are in flight in %s: their rounds are left out of throughput",
+			shareOf(e.thin, e.tally.Trials, "trial")), fmt.Sprintf("raise %s, or lower --in-flight", longer)
 	}},
 	{"driver_limits", func(e *evidence) (string, string) {
 		if e.run.Header.Driver != record.Lean || e.seconds == 0 {
@@ -93,8 +105,8 @@ var rules = []rule{
 		if e.tally.NotStarted == 0 {
 			return "", ""
 		}
-		return fmt.Sprintf("is saturated: %d of %d calls that were due were not started in their trial",
-			e.tally.NotStarted, e.tally.NotStarted+e.tally.Calls), "lower --rate, or raise --in-flight"
+		return fmt.Sprintf("is saturated: %s that were due were not started in their trial",
+			shareOf(e.tally.NotStarted, e.tally.NotStarted+e.tally.Calls, "call")), "lower --rate, or raise --in-flight"
 	}},
 	{"late_generator", func(e *evidence) (string, string) {
 		late, median := e.lateness.Quantile(0.99).Seconds(), e.latency.Quantile(0.5).Seconds()
@@ -108,8 +120,11 @@ var rules = []rule{
 		if float64(e.tally.Unprepared) <= mostUnready*float64(e.tally.Calls) {
 			return "", ""
 		}
-		return fmt.Sprintf("%d of %d calls were made up on the clock", e.tally.Unprepared, e.tally.Calls),
-			"shorten --slice, so that all of a trial's calls can be prepared"
+		text := shareOf(e.tally.Unprepared, e.tally.Calls, "call") + " were made up on the clock: there were more than foretold"
+		if e.run.Header.Rate > 0 {
+			return text, ""
+		}
+		return text, "measure with --calls, so that it is known how many to prepare"
 	}},
 	{"bytes_disagree", func(e *evidence) (string, string) {
 		diff := max(apart(e.wire.sent, e.far.sent), apart(e.wire.received, e.far.received))
@@ -123,7 +138,7 @@ var rules = []rule{
 		if 2*e.unlevel <= e.warmups { // now and then a busy machine does it
 			return "", ""
 		}
-		return fmt.Sprintf("its rate had not levelled off when warm-up ended, in %d of %d blocks", e.unlevel, e.warmups),
+		return fmt.Sprintf("its rate had not levelled off when warm-up ended, in %s", shareOf(e.unlevel, e.warmups, "block")),
 			"measure for longer with --for: its first trials weigh less then"
 	}},
 }
@@ -132,7 +147,7 @@ var rules = []rule{
 func audit(a *arranged, found *Analysis) (warnings, notes []Finding) {
 	if n := found.Blocks; n < MinBlocks {
 		warnings = append(warnings, Finding{
-			Code: "few_blocks", Text: fmt.Sprintf("%d blocks gave a result: a verdict takes %d", n, MinBlocks),
+			Code: "few_blocks", Text: fmt.Sprintf("%s gave a result: a verdict takes %d", Counted(n, "block"), MinBlocks),
 			Remedy: fmt.Sprintf("measure with --blocks %d or more, and let it finish", MinBlocks),
 		})
 	}
@@ -171,10 +186,11 @@ type evidence struct {
 	tally                Tally
 	whyFailed            string
 	wire, far            bytes
-	conns                float64 // opened, a call
+	conns                float64   // opened, a call
+	thin                 int       // trials
+	cpu                  []float64 // by process, the driver first
 	driverCPU, serverCPU float64
 	seconds              float64
-	processes            int
 	latency, lateness    record.Histogram
 	warmups, unlevel     int
 }
@@ -187,8 +203,12 @@ func gather(a *arranged, scenario int, t Tally) *evidence {
 		e.wire.add(t.Wire)
 		e.far.add(t.WireFar)
 		e.seconds += t.Load.Seconds
-		e.processes = max(e.processes, len(t.Processes))
+		if thin(&a.run.Header, t) {
+			e.thin++
+		}
+		e.cpu = append(e.cpu, make([]float64, max(0, len(t.Processes)-len(e.cpu)))...)
 		for i, p := range t.Processes {
+			e.cpu[i] += p.CPU()
 			if i == 0 {
 				e.driverCPU += p.CPU()
 			} else {
@@ -253,7 +273,7 @@ func apart(a, b float64) float64 {
 func classes(errors map[string]int) string {
 	var out []string
 	for _, c := range slices.Sorted(maps.Keys(errors)) {
-		out = append(out, fmt.Sprintf("%s %d", c, errors[c]))
+		out = append(out, fmt.Sprintf("%s %s", c, Thousands(strconv.Itoa(errors[c]))))
 	}
 	return strings.Join(out, ", ")
 }

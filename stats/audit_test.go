@@ -46,7 +46,7 @@ func TestEachFaultIsFoundAndNoOther(t *testing.T) {
 		{"connection_churn", "every 20 calls", func(_ *record.Header, t *record.Trial) {
 			t.Wire.Conns = int64(t.Load.Calls / 20)
 		}},
-		{"errors", "24 of 72000 calls failed (deadline 24); the first: late", func(_ *record.Header, t *record.Trial) {
+		{"errors", "24 of 72,000 calls failed (deadline 24); the first: late", func(_ *record.Header, t *record.Trial) {
 			t.Load.Errors, t.Load.FirstError = map[string]int{"deadline": 1}, "late"
 		}},
 		{"errors", "its ratios are withheld", func(_ *record.Header, t *record.Trial) {
@@ -65,7 +65,10 @@ func TestEachFaultIsFoundAndNoOther(t *testing.T) {
 			h.Driver = "lean"
 			t.Processes[0], t.Processes[1] = record.Usage{CPUUserS: 0.19}, record.Usage{CPUUserS: 0.1}
 		}},
-		{"saturated", "240 of 72240 calls", func(h *record.Header, t *record.Trial) {
+		{"thin_window", "fewer completed calls than are in flight in 24 of 24 trials", func(_ *record.Header, t *record.Trial) {
+			t.Load.WindowCalls = 15
+		}},
+		{"saturated", "240 of 72,240 calls", func(h *record.Header, t *record.Trial) {
 			h.Rate = 100
 			t.Load.NotStarted = 10
 		}},
@@ -73,7 +76,7 @@ func TestEachFaultIsFoundAndNoOther(t *testing.T) {
 			h.Rate = 100
 			t.Load.Lateness = &late
 		}},
-		{"unprepared_calls", "2400 of 72000 calls", func(_ *record.Header, t *record.Trial) {
+		{"unprepared_calls", "2,400 of 72,000 calls", func(_ *record.Header, t *record.Trial) {
 			t.Load.Unprepared = 100
 		}},
 		{"bytes_disagree", "differ by 2.0 %", func(_ *record.Header, t *record.Trial) {
@@ -121,10 +124,22 @@ func TestNotesSayWhatTheRunDoesNot(t *testing.T) {
 	}{
 		{"not_finished", "cut short", func(r *record.Run) { r.End = nil }},
 		{"not_finished", "ended early (failed: disk full)", func(r *record.Run) { r.End = &record.End{Reason: "failed", Error: "disk full"} }},
-		{"few_cores", "2 processes share 1 cores", func(r *record.Run) { r.Header.Environment["cores"] = "1" }},
+		{"few_cores", "2 processes share 1 core while", func(r *record.Run) { r.Header.Environment["cores"] = "1" }},
 		{"client_cost", "includes the stacks' own clients", func(r *record.Run) {
 			for i := range r.Trials {
 				r.Trials[i].Processes[0].CPUUserS *= 10
+			}
+		}},
+		{"fixed_tiers", "is the sum of front and till; till, which answers the calls that vary, has 25 % of it with a+x", func(r *record.Run) {
+			r.Header.VariedTier = 1
+			for i := range r.Blocks {
+				for s := range r.Blocks[i].Peers {
+					r.Blocks[i].Peers[s] = []record.Process{{Role: "driver"}, {Role: "front"}, {Role: "till"}}
+				}
+			}
+			for i := range r.Trials {
+				t := &r.Trials[i]
+				t.Processes = []record.Usage{t.Processes[0], {CPUUserS: 0.3}, {CPUUserS: 0.1}}
 			}
 		}},
 		{"confounded", "b+y and a+x differ in protocol and in codec", func(*record.Run) {}},
@@ -135,6 +150,17 @@ func TestNotesSayWhatTheRunDoesNot(t *testing.T) {
 		if i := slices.IndexFunc(notes, func(f stats.Finding) bool { return f.Code == c.code }); i < 0 || !strings.Contains(notes[i].Text, c.text) {
 			t.Errorf("want %s to say %q; notes %+v", c.code, c.text, notes)
 		}
+	}
+}
+
+func TestTheClientsCostIsOfStacksThatTheDriverUses(t *testing.T) {
+	run := quiet(stack("a+x"), stack("b+x"))
+	for i := range run.Trials {
+		run.Trials[i].Processes[0].CPUUserS *= 10
+	}
+	run.Header.VariedTier = 1
+	if got := codes(analyse(t, run).Notes); slices.Contains(got, "client_cost") {
+		t.Errorf("notes %v", got)
 	}
 }
 

@@ -3,6 +3,10 @@ package stats
 import (
 	"fmt"
 	"math"
+	"sort"
+	"strconv"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/tare-bench/tare/record"
 )
@@ -36,13 +40,18 @@ type Comparison struct {
 	blocks     sample
 }
 
-// Needs is what a clear verdict would take, by the square root law: to halve an
-// interval takes four times the blocks.
+// Needs is what a clear verdict would take. Only more blocks make an interval
+// narrower for sure: what varies from restart to restart stays, however long the
+// blocks are.
 type Needs struct {
 	Detects float64 // the least difference that this run could tell from none, as a share
 	Target  float64 // the margin
-	Factor  float64 // how many times as much measuring the margin would take; 0 where no length is sure to settle it
-	MoreS   float64 // seconds more under load, of all scenarios together
+	// Blocks is how many blocks such as this run's would tell Target: a whole
+	// number, 0 where none is sure to settle it.
+	Blocks     float64
+	UnderLoadS float64 // how long they would take under load, of all scenarios together
+	ForS       float64 // the same as it is planned; 0 where work ends a trial
+	Calls      float64 // of each scenario in that many blocks; 0 where time ends a trial
 }
 
 // compare judges every metric of every scenario against the baseline.
@@ -72,7 +81,7 @@ func (a *arranged) applies(m *Metric, scenario int) bool {
 			tells = true
 			return
 		}
-		num, den := m.Of(*t)
+		num, den := m.Of(&a.run.Header, t)
 		tells = tells || positive(den) && (num > 0 || m.Kind == Count)
 	})
 	return tells
@@ -104,7 +113,7 @@ func (a *arranged) open(m *Metric, scenario, base int) Comparison {
 	c.blocks = a.ratios(m, scenario, base)
 	if n := len(c.blocks); n < MinBlocks {
 		c.Ratio = Interval{0, c.blocks.interval(0).Value, math.Inf(1)}
-		c.Reason = fmt.Sprintf("a verdict takes %d blocks; there are %d", MinBlocks, n)
+		c.Reason = fmt.Sprintf("a verdict takes %s; %s", Counted(MinBlocks, "block"), thereAre(n))
 		if n == 0 {
 			c.Ratio = unknown
 		}
@@ -118,8 +127,8 @@ func (a *arranged) tooFew(m *Metric, scenarios ...int) string {
 		// The tolerance is for quantiles that binary fractions do not hold.
 		need := int64(math.Ceil(leastBeyond/(1-m.Q) - 1e-6))
 		if n := a.fewest(s); n < need {
-			return fmt.Sprintf("%s takes %d calls in each block; %s had %d in one",
-				m.Label, need, a.run.Header.Scenarios[s].Name, n)
+			return fmt.Sprintf("%s takes %s in each block; %s had %s in one",
+				m.Label, Counted(int(need), "call"), a.run.Header.Scenarios[s].Name, Thousands(strconv.FormatInt(n, 10)))
 		}
 	}
 	return ""
@@ -129,7 +138,7 @@ func (a *arranged) tooFew(m *Metric, scenarios ...int) string {
 func (a *arranged) whole(m *Metric, scenario int) float64 {
 	var num, den float64
 	a.each(scenario, func(t *record.Trial) {
-		n, d := m.Of(*t)
+		n, d := m.Of(&a.run.Header, t)
 		num, den = num+n, den+d
 	})
 	return num / den
@@ -162,7 +171,7 @@ func (a *arranged) judge(all []Comparison, alpha float64) {
 		c.Ratio = c.blocks.interval(c.Confidence)
 		c.Verdict = verdict(c.Ratio, a.run.Header.Margin)
 		if c.Verdict == Unclear {
-			c.Needs = a.needs(c.Ratio)
+			c.Needs = a.needs(c.blocks, c.Confidence)
 		}
 	}
 }
@@ -183,24 +192,59 @@ func verdict(r Interval, margin float64) Verdict {
 }
 
 // needs says what would make an interval as narrow as the margin.
-func (a *arranged) needs(r Interval) *Needs {
-	margin := a.run.Header.Margin
-	half := math.Log(r.High / r.Value)
-	n := &Needs{Detects: math.Expm1(half), Target: margin}
-	if margin > 0 && half > math.Log1p(margin) {
-		n.Factor = math.Pow(half/math.Log1p(margin), 2)
-		n.MoreS = (n.Factor - 1) * a.underLoad()
+func (a *arranged) needs(blocks sample, confidence float64) *Needs {
+	h := a.run.Header
+	half := blocks.halfWidth(confidence)
+	n := &Needs{Detects: math.Expm1(half), Target: h.Margin}
+	wanted := math.Log1p(h.Margin)
+	if wanted <= 0 || !(half > wanted) || math.IsInf(half, 1) {
+		return n
+	}
+	n.Blocks = blocks.wouldTake(wanted, confidence)
+	n.UnderLoadS = n.Blocks * a.underLoad() / float64(len(a.blocks))
+	n.ForS = n.Blocks * float64(h.Rounds*len(h.Scenarios)) * h.SliceS
+	if h.Blocks > 0 {
+		n.Calls = math.Ceil(n.Blocks * float64(h.Calls) / float64(h.Blocks))
 	}
 	return n
 }
 
-// underLoad is the time of all trials together, in seconds.
+// wouldTake is how many blocks that vary as these do would make the half-width
+// of the interval no more than wanted: it falls with the square root of their
+// number, and with Student's quantile for it.
+func (s sample) wouldTake(wanted, confidence float64) float64 {
+	_, e := s.mean()
+	sd := e * math.Sqrt(float64(len(s)))
+	const most = 1000 // from there on Student's quantile is the normal one, within 0.3 %
+	n := sort.Search(most, func(n int) bool {
+		return n >= len(s) && student(n).Quantile(0.5+confidence/2)*sd/math.Sqrt(float64(n)) <= wanted
+	})
+	if n < most {
+		return float64(n)
+	}
+	return math.Ceil(math.Pow(distuv.UnitNormal.Quantile(0.5+confidence/2)*sd/wanted, 2))
+}
+
+// underLoad is the time of the blocks' trials together, in seconds.
 func (a *arranged) underLoad() float64 {
 	var sum float64
-	for s := range a.run.Header.Scenarios {
-		a.each(s, func(t *record.Trial) { sum += t.Load.Seconds })
+	for _, b := range a.blocks {
+		for _, r := range b.rounds {
+			for _, t := range r {
+				if t != nil {
+					sum += t.Load.Seconds
+				}
+			}
+		}
 	}
 	return sum
+}
+
+func thereAre(n int) string {
+	if n == 1 {
+		return "there is 1"
+	}
+	return "there are " + strconv.Itoa(n)
 }
 
 // baseline is the number of the scenario that others are compared with.

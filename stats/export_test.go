@@ -25,8 +25,8 @@ func Pooled(run *record.Run, metric string, confidence float64, blocks bool) (lo
 		s = nil
 		for _, b := range a.blocks {
 			for _, r := range b.rounds {
-				v, _ := r.rate(m, 1)
-				w, _ := r.rate(m, 0)
+				v, _ := b.rate(r, m, 1)
+				w, _ := b.rate(r, m, 0)
 				s = append(s, math.Log(v/w))
 			}
 		}
@@ -38,4 +38,9 @@ func Pooled(run *record.Run, metric string, confidence float64, blocks bool) (lo
 // Over is the interval over blocks' logarithms, and the p of no difference.
 func Over(logs []float64, confidence float64) (Interval, float64) {
 	return sample(logs).interval(confidence), sample(logs).p()
+}
+
+// WouldTake is how many blocks such as these make an interval so narrow.
+func WouldTake(logs []float64, wanted, confidence float64) float64 {
+	return sample(logs).wouldTake(wanted, confidence)
 }

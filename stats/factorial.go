@@ -36,8 +36,9 @@ type Factorial struct {
 // Effect is one factor's part.
 type Effect struct {
 	Factor, From, To string
-	// With names the settings that both stacks have and that differ too: they
-	// go with the protocol, whose defaults they are.
+	// With names the settings that go with the protocol and are more than its
+	// defaults: those that both stacks have and that differ, and those that one
+	// was given and the other has not, with their value.
 	With  []string
 	Ratio Interval
 }
@@ -48,7 +49,7 @@ func (a *arranged) factorials(confidence float64) []Factorial {
 	base := a.baseline()
 	var out []Factorial
 	for s := range h.Scenarios {
-		factors := differences(h.Scenarios[base].Factors, h.Scenarios[s].Factors)
+		factors := differences(h.Scenarios[base], h.Scenarios[s])
 		cells, missing := a.cells(base, s, factors)
 		const two = 2
 		if s == base || len(factors) < two || len(missing) > 0 {
@@ -77,12 +78,13 @@ func (a *arranged) tooManyErrors(cells []int) bool {
 type factor struct {
 	axis, from, to string
 	settings       []string
-	both           []string // those of the settings that both stacks have
+	said           []string // those of the settings that a reader must know of
 }
 
 // differences lists the factors in which two stacks differ. Where the protocols
 // differ, so do the settings that there are: they go with it.
-func differences(from, to map[string]string) []factor {
+func differences(one, other record.Scenario) []factor {
+	from, to := one.Factors, other.Factors
 	var out []factor
 	for _, axis := range axes {
 		if from[axis] != to[axis] {
@@ -91,6 +93,7 @@ func differences(from, to map[string]string) []factor {
 	}
 	all := maps.Clone(from)
 	maps.Copy(all, to)
+	given := append(one.Given(), other.Given()...)
 	bundle := from[axisProtocol] != to[axisProtocol]
 	for _, axis := range slices.Sorted(maps.Keys(all)) {
 		v, inFrom := from[axis]
@@ -102,9 +105,13 @@ func differences(from, to map[string]string) []factor {
 			out = append(out, factor{axis: axis, from: v, to: w})
 			continue
 		}
-		out[0].settings = append(out[0].settings, axis) // the protocol is the first of axes
-		if inFrom && inTo {
-			out[0].both = append(out[0].both, axis)
+		with := &out[0] // the protocol is the first of axes
+		with.settings = append(with.settings, axis)
+		switch {
+		case inFrom && inTo:
+			with.said = append(with.said, axis)
+		case slices.Contains(given, axis):
+			with.said = append(with.said, axis+"="+all[axis])
 		}
 	}
 	return out
@@ -175,7 +182,7 @@ func (a *arranged) factorial(m *Metric, cells []int, factors []factor, confidenc
 	out := Factorial{Metric: m, Whole: whole.interval(confidence), Interaction: interaction.interval(confidence)}
 	for i, f := range factors {
 		out.Effects = append(out.Effects, Effect{
-			Factor: f.axis, From: f.from, To: f.to, With: f.both, Ratio: parts[i].interval(confidence),
+			Factor: f.axis, From: f.from, To: f.to, With: f.said, Ratio: parts[i].interval(confidence),
 		})
 	}
 	return out, true
@@ -190,7 +197,7 @@ next:
 	for _, r := range b.rounds {
 		logs := make([]float64, len(cells))
 		for i, s := range cells {
-			v, ok := r.rate(m, s)
+			v, ok := b.rate(r, m, s)
 			if !ok {
 				continue next
 			}

@@ -110,6 +110,25 @@ func TestSettingsGoWithTheirProtocol(t *testing.T) {
 	}
 }
 
+func TestASettingThatOneProtocolHasIsNamedOnceGiven(t *testing.T) {
+	run := quiet(crossed(1.2, 1.3, 1.7)...)
+	for i := range run.Header.Scenarios {
+		// Of b's own settings one is given, to both stacks of it; the rest are
+		// what b is anyway.
+		if s := &run.Header.Scenarios[i]; s.Factors["protocol"] == "b" {
+			s.Stack += "@keep=off"
+			s.Factors["keep"], s.Factors["other"] = "off", "on"
+		}
+	}
+	a := analyse(t, run)
+	if len(a.Factorials) == 0 {
+		t.Fatal("no factorial")
+	}
+	if e := a.Factorials[0].Effects[0]; e.Factor != "protocol" || fmt.Sprint(e.With) != "[keep=off]" {
+		t.Errorf("got %+v", e)
+	}
+}
+
 func TestWithoutEveryCellThereIsNoFactorial(t *testing.T) {
 	a := analyse(t, quiet(crossed(1.2, 1.3, 1.7)[:3]...))
 	if len(a.Factorials) != 0 {

@@ -34,9 +34,11 @@ type Metric struct {
 	Judged func(record.Header) bool
 	// Headline says whether a run that stops on precision waits for it.
 	Headline func(record.Header) bool
+	// ByCall says of a Count that how many there are a call is shown too.
+	ByCall bool
 	// Of gives numerator and denominator in one trial that has a Load. It is 0
 	// over 0 where the trial does not tell. Extreme and Peak use the first.
-	Of func(record.Trial) (float64, float64)
+	Of func(*record.Header, *record.Trial) (float64, float64)
 	// Q is the quantile, of that kind.
 	Q float64
 }
@@ -45,6 +47,12 @@ func always(record.Header) bool   { return true }
 func never(record.Header) bool    { return false }
 func closed(h record.Header) bool { return h.Rate == 0 }
 func open(h record.Header) bool   { return h.Rate > 0 }
+
+// byWork is a run whose stacks all do the same work.
+func byWork(h record.Header) bool { return h.Calls > 0 }
+
+// driverVaries is a run whose driver uses the stacks that are compared.
+func driverVaries(h record.Header) bool { return h.VariedTier == 0 }
 
 // Metrics are all the metrics, in the order in which they are shown.
 var Metrics = []Metric{
@@ -84,12 +92,14 @@ var Metrics = []Metric{
 	{
 		Name: "driver_cpu_per_call", Unit: "s", Label: "driver CPU", Per: "call", Noun: "driver CPU per call",
 		Claim: "%s costs its caller %s the CPU per call of %s",
-		Kind:  Rate, Judged: always, Headline: never, Of: driverCPU,
+		Kind:  Rate, Judged: driverVaries, Headline: never, Of: driverCPU,
 	},
 	{
+		// Where time ends the work, a faster stack does more of it, and keeps
+		// more records.
 		Name: "server_peak_rss", Unit: "B", Label: "peak RSS", Noun: "peak memory of the servers",
 		Claim: "the servers of %s hold %s the memory at peak of those of %s",
-		Kind:  Peak, Judged: always, Headline: never, Of: serverRSS,
+		Kind:  Peak, Judged: byWork, Headline: never, Of: serverRSS,
 	},
 	{
 		Name: "bytes_sent_per_call", Unit: "B", Label: "bytes sent", Per: "call", Noun: "bytes sent per call",
@@ -103,13 +113,13 @@ var Metrics = []Metric{
 	},
 	{
 		Name: "connections_opened", Unit: "1", Label: "conns", Noun: "connections opened",
-		Kind: Count, Judged: never, Headline: never,
-		Of: func(t record.Trial) (float64, float64) { return float64(t.Wire.Conns), 1 },
+		Kind: Count, ByCall: true, Judged: never, Headline: never,
+		Of: func(_ *record.Header, t *record.Trial) (float64, float64) { return float64(t.Wire.Conns), 1 },
 	},
 	{
 		Name: "errors", Unit: "1", Label: "errors", Noun: "calls that failed",
 		Kind: Count, Judged: never, Headline: never,
-		Of: func(t record.Trial) (float64, float64) { return float64(failures(t.Load)), 1 },
+		Of: func(_ *record.Header, t *record.Trial) (float64, float64) { return float64(failures(t.Load)), 1 },
 	},
 }
 
@@ -123,12 +133,26 @@ func Find(name string) *Metric {
 	return nil
 }
 
-func throughput(t record.Trial) (float64, float64) {
+// throughput is not told by a thin trial.
+func throughput(h *record.Header, t *record.Trial) (float64, float64) {
+	if thin(h, t) {
+		return 0, 0
+	}
 	return float64(t.Load.WindowCalls), t.Load.WindowS
 }
 
+// thin says whether so few calls ended in a trial's window that the rate is
+// that of the window's ends: in a closed loop, fewer than one for each in flight.
+func thin(h *record.Header, t *record.Trial) bool {
+	least := 1
+	if h.Rate == 0 {
+		least = max(least, h.InFlight)
+	}
+	return t.Load.WindowCalls < least
+}
+
 // serverCPU sums the tiers: a stack may move work from one to another.
-func serverCPU(t record.Trial) (float64, float64) {
+func serverCPU(_ *record.Header, t *record.Trial) (float64, float64) {
 	var sum float64
 	for i := 1; i < len(t.Processes); i++ {
 		sum += t.Processes[i].CPU()
@@ -136,7 +160,7 @@ func serverCPU(t record.Trial) (float64, float64) {
 	return perCall(t, sum)
 }
 
-func driverCPU(t record.Trial) (float64, float64) {
+func driverCPU(_ *record.Header, t *record.Trial) (float64, float64) {
 	if len(t.Processes) == 0 {
 		return 0, 0
 	}
@@ -144,8 +168,8 @@ func driverCPU(t record.Trial) (float64, float64) {
 }
 
 // tierCPU is the part of serverCPU that one process has, counted from 1.
-func tierCPU(process int) func(record.Trial) (float64, float64) {
-	return func(t record.Trial) (float64, float64) {
+func tierCPU(process int) func(*record.Header, *record.Trial) (float64, float64) {
+	return func(_ *record.Header, t *record.Trial) (float64, float64) {
 		if process >= len(t.Processes) {
 			return 0, 0
 		}
@@ -153,7 +177,7 @@ func tierCPU(process int) func(record.Trial) (float64, float64) {
 	}
 }
 
-func serverRSS(t record.Trial) (float64, float64) {
+func serverRSS(_ *record.Header, t *record.Trial) (float64, float64) {
 	var sum float64
 	for i := 1; i < len(t.Processes); i++ {
 		sum += float64(t.Processes[i].PeakRSS)
@@ -161,13 +185,19 @@ func serverRSS(t record.Trial) (float64, float64) {
 	return sum, 1
 }
 
-func sent(t record.Trial) (float64, float64)     { return perCall(t, float64(t.Wire.Sent)) }
-func received(t record.Trial) (float64, float64) { return perCall(t, float64(t.Wire.Received)) }
-func longest(t record.Trial) (float64, float64)  { return t.Load.Latency.Max().Seconds(), 1 }
+func sent(_ *record.Header, t *record.Trial) (float64, float64) {
+	return perCall(t, float64(t.Wire.Sent))
+}
+func received(_ *record.Header, t *record.Trial) (float64, float64) {
+	return perCall(t, float64(t.Wire.Received))
+}
+func longest(_ *record.Header, t *record.Trial) (float64, float64) {
+	return t.Load.Latency.Max().Seconds(), 1
+}
 
 // perCall is 0 over 0 where nothing was measured, as when a server that is not
 // ours tells no CPU time.
-func perCall(t record.Trial, sum float64) (float64, float64) {
+func perCall(t *record.Trial, sum float64) (float64, float64) {
 	if sum <= 0 {
 		return 0, 0
 	}

@@ -26,6 +26,14 @@ var runNotes = []struct {
 			return fmt.Sprintf("the run ended early (%s)", e.Reason), ""
 		}
 	}},
+	{"short_blocks", func(a *arranged, _ []*evidence) (string, string) {
+		n := len(a.short)
+		if n == 0 {
+			return "", ""
+		}
+		return fmt.Sprintf("fewer than half of %s in %s: left out of all estimates, and counted in calls, bytes and errors",
+			Counted(a.run.Header.Rounds, "round"), Counted(n, "block")), ""
+	}},
 	{"confounded", func(a *arranged, _ []*evidence) (string, string) { return a.confounded() }},
 	{"closed_loop", func(a *arranged, _ []*evidence) (string, string) {
 		if a.run.Header.Rate > 0 {
@@ -35,7 +43,8 @@ var runNotes = []struct {
 			"measure latency with --rate, at a rate that every stack can carry"
 	}},
 	{"client_cost", func(a *arranged, all []*evidence) (string, string) {
-		if a.run.Header.Driver == record.Lean || a.run.Header.Rate > 0 {
+		h := a.run.Header
+		if h.Driver == record.Lean || h.Rate > 0 || !driverVaries(h) { // its client may be no compared stack's
 			return "", ""
 		}
 		for _, e := range all {
@@ -46,21 +55,36 @@ var runNotes = []struct {
 		}
 		return "", ""
 	}},
+	{"fixed_tiers", func(a *arranged, all []*evidence) (string, string) { return a.fixedTiers(all[a.baseline()]) }},
 	{"few_cores", func(a *arranged, all []*evidence) (string, string) {
 		cores, err := strconv.Atoi(a.run.Header.Environment[environmentCores])
 		busy := 0
 		for _, e := range all {
-			busy = max(busy, e.processes)
+			busy = max(busy, len(e.cpu))
 		}
 		if err != nil || cores >= busy {
 			return "", ""
 		}
-		return fmt.Sprintf("%d processes share %d cores while a stack is loaded: throughput and latency hold their contention", busy, cores),
+		return fmt.Sprintf("%d processes share %s while a stack is loaded: throughput and latency hold their contention",
+				busy, Counted(cores, "core")),
 			"measure on a machine with a core for each"
 	}},
 	{"loopback", func(*arranged, []*evidence) (string, string) {
 		return "everything ran on one machine, over loopback: a network adds latency, and makes bytes cost more", ""
 	}},
+}
+
+// fixedTiers says how much of the servers' CPU is that of the tier which answers
+// the compared calls.
+func (a *arranged) fixedTiers(e *evidence) (text, remedy string) {
+	names, varied := a.tierNames(a.baseline()), a.run.Header.VariedTier
+	if e.serverCPU <= 0 || varied >= len(names) || varied+1 >= len(e.cpu) {
+		return "", ""
+	}
+	return fmt.Sprintf("server CPU is the sum of %s; %s, which answers the calls that vary, has %.0f %% of it with %s: "+
+			"what the others do alike in every stack pulls its ratio towards 1",
+			strings.Join(names, " and "), names[varied], 100*e.cpu[varied+1]/e.serverCPU, a.run.Header.Baseline),
+		"see the ratio of each tier beside it, which is not judged"
 }
 
 // confounded names a pair of stacks that differ in protocol and in codec, where
@@ -69,7 +93,7 @@ func (a *arranged) confounded() (text, remedy string) {
 	h := a.run.Header
 	base := a.baseline()
 	for s := range h.Scenarios {
-		factors := differences(h.Scenarios[base].Factors, h.Scenarios[s].Factors)
+		factors := differences(h.Scenarios[base], h.Scenarios[s])
 		const two = 2
 		if len(factors) != two || factors[0].axis != axisProtocol || factors[1].axis != axisCodec {
 			continue

@@ -53,9 +53,7 @@ func (Renderer) Render(w io.Writer, d *report.Document) error {
 	p.findings("note:", d.Notes)
 	if c := d.Conditions.Command; len(c) > 0 {
 		p.line("")
-		p.line("```sh")
-		p.line("%s", strings.Join(c, " "))
-		p.line("```")
+		p.code("sh", report.Shell(c))
 	}
 	p.line("")
 	p.line("</details>")
@@ -67,6 +65,17 @@ func (Renderer) Render(w io.Writer, d *report.Document) error {
 type page struct{ b strings.Builder }
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(&p.b, format+"\n", args...) }
+
+// code writes a block of code, fenced by more backticks than it holds.
+func (p *page) code(language, text string) {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	p.line("%s%s", fence, language)
+	p.line("%s", text)
+	p.line("%s", fence)
+}
 
 func (p *page) findings(mark string, all []report.Finding) {
 	for _, f := range all {

@@ -41,8 +41,8 @@ func (r Renderer) Render(w io.Writer, d *report.Document) error {
 	p.wrap("", d.Conditions.Holds)
 	p.gap()
 	p.list("left out", leftOut(d))
-	p.list("note", findings(d.Notes))
 	p.list("warning", findings(d.Warnings))
+	p.list("note", findings(d.Notes))
 	_, err := io.WriteString(w, strings.TrimRight(p.b.String(), "\n")+"\n")
 	return err
 }
@@ -142,6 +142,10 @@ func (p *page) table(t report.Table) {
 			to++
 		}
 		for i, row := range rows(t) {
+			units := i == 1 && t.Units != nil
+			if units && strings.Join(row[from:to], "") == "" {
+				continue
+			}
 			if i == 0 {
 				p.row(row, widths, from, to, t.Words, bold)
 			} else {
