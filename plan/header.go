@@ -6,7 +6,7 @@ import "github.com/tare-bench/tare/record"
 // fills in: Version, Started, Command, Environment and Libraries.
 func (p *Plan) Header() record.Header {
 	return record.Header{
-		Format: record.Format, Workload: p.Workload, Leg: p.Leg, Path: p.Path, VariedTier: p.VariedTier(), Params: p.Params,
+		Format: record.Format, Workload: p.Workload, Leg: p.Leg, Path: p.Path, VariedTier: new(p.VariedTier()), Params: p.Params,
 		Store: p.Store, Driver: p.Driver, InFlight: p.InFlight, Rate: p.Rate, Arrivals: p.Arrivals,
 		TimeoutS: p.Timeout.Seconds(), Seed: p.Seed, SliceS: p.Slice.Seconds(), Calls: p.Calls,
 		Blocks: len(p.Blocks), Rounds: len(p.Blocks[0].Rounds), Precision: p.Precision, Margin: p.Margin,

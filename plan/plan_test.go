@@ -333,8 +333,8 @@ func TestEveryOrderHasItsReverse(t *testing.T) {
 
 func TestTheVariedTierIsToldToReaders(t *testing.T) {
 	for leg, want := range map[string]int{"whole": 1, "deep": 0} {
-		if got := mustNew(t, plan.Request{Leg: leg}).Header().VariedTier; got != want {
-			t.Errorf("leg %s: varied tier %d, want %d", leg, got, want)
+		if got := mustNew(t, plan.Request{Leg: leg}).Header().VariedTier; got == nil || *got != want {
+			t.Errorf("leg %s: varied tier %v, want %d", leg, got, want)
 		}
 	}
 }

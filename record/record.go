@@ -39,7 +39,7 @@ type Header struct {
 	Workload    string            `json:"workload"`
 	Leg         string            `json:"leg"`
 	Path        []string          `json:"path"`        // a sentence for each tier: who calls it over what
-	VariedTier  int               `json:"varied_tier"` // which tier the compared stacks' calls reach, from 0
+	VariedTier  *int              `json:"varied_tier"` // which tier the compared stacks' calls reach, from 0; nil in files that do not say
 	Params      map[string]string `json:"params"`
 	Store       string            `json:"store"`
 	Driver      string            `json:"driver"`             // Native or Lean

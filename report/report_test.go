@@ -119,9 +119,9 @@ func TestSentences(t *testing.T) {
 		{"exact", "bytes_sent_per_call", "grpc+proto sends 0.45x the bytes per call of rest+json (exact).", func(*record.Run) {}},
 		{"same", "server_peak_rss", "grpc+proto and rest+json are the same in peak memory of the servers, within 2 %: 1.00x (1.00 to 1.00, 95 %).",
 			func(r *record.Run) { r.Header.Calls = 240_000 }},
-		{"unclear", "driver_cpu_per_call", "; this run can tell 6.6 %, --blocks 28 --for 280s would tell 2 %.", func(r *record.Run) { r.Header.VariedTier = 0 }},
+		{"unclear", "driver_cpu_per_call", "; this run can tell 6.6 %, --blocks 28 --for 280s would tell 2 %.", func(r *record.Run) { r.Header.VariedTier = new(0) }},
 		{"unclear by calls", "driver_cpu_per_call", "; this run can tell 7.2 %, --blocks 31 --calls 1240000 would tell 2 %.",
-			func(r *record.Run) { r.Header.VariedTier, r.Header.SliceS, r.Header.Calls = 0, 0, 240_000 }},
+			func(r *record.Run) { r.Header.VariedTier, r.Header.SliceS, r.Header.Calls = new(0), 0, 240_000 }},
 		{"unclear for hours", "throughput", "; this run can tell 57 %, and to tell 2 % would take 4 h under load.", func(r *record.Run) {
 			for i := range r.Trials {
 				if t := &r.Trials[i]; t.Scenario == 1 && t.Block%2 == 0 {

@@ -40,7 +40,7 @@ func simulated() *record.Run {
 		Stacks: four(), Blocks: 6, Rounds: 10, Slice: 250 * time.Millisecond,
 		Tiers: []string{"order", "payment"}, Noise: noise, Seed: 20,
 	}.Run()
-	run.Header.Leg, run.Header.VariedTier = "inner", 1
+	run.Header.Leg, run.Header.VariedTier = "inner", new(1)
 	run.Header.Path = []string{"driver → order: rest+json, in every stack", "order → payment: the stack under comparison"}
 	run.Header.LeftOut = []record.Omission{{Stack: "thrift+json", Reason: "thrift takes no other codec than its own"}}
 	run.Header.Libraries = map[string]string{"example.com/wire": "v1.2.3"}

@@ -144,14 +144,14 @@ func (a *arranged) levelOf(m *Metric, scenario int, confidence float64) Level {
 // tiers parts the server CPU of a scenario by process, where there are several.
 func (a *arranged) tiers(scenario int, confidence float64) []Part {
 	names := a.tierNames(scenario)
-	base := a.baseline()
+	base, varied := a.baseline(), a.run.Header.VariedTier
 	tells := scenario != base && !a.tooManyErrors([]int{scenario, base})
 	var out []Part
 	for i, name := range names {
 		m := Metric{Kind: Rate, Of: tierCPU(i + 1)}
 		part := Part{
 			Name: name, Interval: a.levels(&m, scenario).interval(confidence),
-			Varied: i == a.run.Header.VariedTier, Ratio: unknown,
+			Varied: varied != nil && i == *varied, Ratio: unknown,
 		}
 		if tells {
 			part.Ratio = a.ratios(&m, scenario, base).interval(confidence)

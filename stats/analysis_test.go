@@ -2,6 +2,7 @@ package stats_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -240,7 +241,7 @@ func TestTiersPartTheServersCPU(t *testing.T) {
 		Stacks: []statstest.Stack{stack("a+x"), stack("b+x")}, Blocks: 6, Rounds: 4,
 		Slice: 250 * time.Millisecond, Tiers: []string{"front", "till"},
 	}.Run()
-	run.Header.VariedTier = 1
+	run.Header.VariedTier = new(1)
 	for i := range run.Trials { // the till of b+x takes half as much
 		if tr := &run.Trials[i]; tr.Scenario == 1 {
 			tr.Processes[2].CPUUserS, tr.Processes[2].CPUSystemS = tr.Processes[2].CPUUserS/2, tr.Processes[2].CPUSystemS/2
@@ -256,6 +257,11 @@ func TestTiersPartTheServersCPU(t *testing.T) {
 	}
 	if c := comparison(t, a, "server_cpu_per_call", "b+x"); !near(c.Ratio.Value, 0.75) {
 		t.Errorf("the whole: %v", c.Ratio)
+	}
+	run.Header.VariedTier = nil // a file that does not say is not guessed at
+	a = analyse(t, run)
+	if got := a.Scenarios[1].Tiers; got[0].Varied || got[1].Varied || slices.Contains(codes(a.Notes), "fixed_tiers") {
+		t.Errorf("got %+v, notes %v", got, codes(a.Notes))
 	}
 }
 

@@ -131,7 +131,7 @@ func TestNotesSayWhatTheRunDoesNot(t *testing.T) {
 			}
 		}},
 		{"fixed_tiers", "is the sum of front and till; till, which answers the calls that vary, has 25 % of it with a+x", func(r *record.Run) {
-			r.Header.VariedTier = 1
+			r.Header.VariedTier = new(1)
 			for i := range r.Blocks {
 				for s := range r.Blocks[i].Peers {
 					r.Blocks[i].Peers[s] = []record.Process{{Role: "driver"}, {Role: "front"}, {Role: "till"}}
@@ -158,7 +158,7 @@ func TestTheClientsCostIsOfStacksThatTheDriverUses(t *testing.T) {
 	for i := range run.Trials {
 		run.Trials[i].Processes[0].CPUUserS *= 10
 	}
-	run.Header.VariedTier = 1
+	run.Header.VariedTier = new(1)
 	if got := codes(analyse(t, run).Notes); slices.Contains(got, "client_cost") {
 		t.Errorf("notes %v", got)
 	}

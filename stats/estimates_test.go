@@ -194,7 +194,8 @@ func TestWhatTimeOrTheLegDecidesIsShownAndNotJudged(t *testing.T) {
 		{"server_peak_rss", func(*record.Header) {}, false},
 		{"server_peak_rss", func(h *record.Header) { h.SliceS, h.Calls = 0, 72_000 }, true},
 		{"driver_cpu_per_call", func(*record.Header) {}, true},
-		{"driver_cpu_per_call", func(h *record.Header) { h.VariedTier = 1 }, false},
+		{"driver_cpu_per_call", func(h *record.Header) { h.VariedTier = new(1) }, false},
+		{"driver_cpu_per_call", func(h *record.Header) { h.VariedTier = nil }, true},
 	} {
 		run := quiet(stack("a+x"), stack("b+x"))
 		c.change(&run.Header)

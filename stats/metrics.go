@@ -51,8 +51,9 @@ func open(h record.Header) bool   { return h.Rate > 0 }
 // byWork is a run whose stacks all do the same work.
 func byWork(h record.Header) bool { return h.Calls > 0 }
 
-// driverVaries is a run whose driver uses the stacks that are compared.
-func driverVaries(h record.Header) bool { return h.VariedTier == 0 }
+// driverVaries is a run whose driver uses the stacks that are compared, as far
+// as it tells.
+func driverVaries(h record.Header) bool { return h.VariedTier == nil || *h.VariedTier == 0 }
 
 // Metrics are all the metrics, in the order in which they are shown.
 var Metrics = []Metric{

@@ -77,8 +77,12 @@ var runNotes = []struct {
 // fixedTiers says how much of the servers' CPU is that of the tier which answers
 // the compared calls.
 func (a *arranged) fixedTiers(e *evidence) (text, remedy string) {
-	names, varied := a.tierNames(a.baseline()), a.run.Header.VariedTier
-	if e.serverCPU <= 0 || varied >= len(names) || varied+1 >= len(e.cpu) {
+	names := a.tierNames(a.baseline())
+	if a.run.Header.VariedTier == nil || e.serverCPU <= 0 {
+		return "", ""
+	}
+	varied := *a.run.Header.VariedTier
+	if varied < 0 || varied >= len(names) || varied+1 >= len(e.cpu) {
 		return "", ""
 	}
 	return fmt.Sprintf("server CPU is the sum of %s; %s, which answers the calls that vary, has %.0f %% of it with %s: "+

@@ -87,7 +87,7 @@ func (e Experiment) header() record.Header {
 	h := record.Header{
 		Format: record.Format, Version: "v0.0.0", Started: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC),
 		Command: []string{"tare", "compare", "simulated"}, Workload: "simulated", Leg: "whole",
-		Path:   []string{"driver → server: the stack under comparison"},
+		Path: []string{"driver → server: the stack under comparison"}, VariedTier: new(0),
 		Params: map[string]string{"rows": "10"}, Driver: "native", InFlight: 16, TimeoutS: 10,
 		Seed: e.Seed, SliceS: e.Slice.Seconds(), Blocks: e.Blocks, Rounds: e.Rounds, Margin: 0.02,
 		Baseline: e.Stacks[0].Name, Environment: map[string]string{"cores": "4", "go": "go1.26.8"},
