@@ -17,6 +17,7 @@ const (
 	usualCalls   = 1500                   // of a trial that exact work ends
 	leastRounds  = 2                      // of a block: an order and its reverse
 	mostRounds   = 500_000                // of a run; a plan is held in memory
+	brisk        = 10_000                 // calls/s, of small calls on the machine of METHOD.md
 	closedSlice  = 250 * time.Millisecond // where the workload has no wish
 	openSlice    = 2 * time.Second        // of an open loop, at least
 	preciseBlock = DefaultFor / DefaultBlocks
@@ -52,6 +53,10 @@ func (p *Plan) byTime(r Request, wish time.Duration) error {
 	}
 	p.lay(blocks, rounds, func(int) Trial { return trial })
 
+	if float64(trial.AtLeast) >= brisk*p.Slice.Seconds() {
+		p.note("a trial takes at least %d calls with %d in flight: it may last longer than its slice of %s, and the run longer "+
+			"than --for; a longer --slice gives fewer of them", trial.AtLeast, p.InFlight, p.Slice)
+	}
 	const filled = 0.9 // of the time asked for
 	under := round * time.Duration(blocks*rounds)
 	switch {
@@ -104,7 +109,8 @@ func (p *Plan) byWork(askedBlocks int) error {
 			blocks, plural(blocks, "block", "blocks"), least, p.InFlight)
 	}
 	if p.Calls < least {
-		p.note("--calls %d is too few for a throughput: hardly any call ends between a trial's first tenth and its last start", p.Calls)
+		p.note("--calls %d gives each of %d in flight fewer than %d: throughput will be of a trial's ends more than of its middle",
+			p.Calls, p.InFlight, leastTurns)
 	}
 	rounds := max(leastRounds, p.Calls/(blocks*usualCalls))
 	rounds = even(min(rounds, p.Calls/(blocks*least), mostRounds/blocks))

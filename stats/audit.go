@@ -25,6 +25,7 @@ const (
 	mostOfCore    = 0.8  // of one core's time, that a lean driver may use
 	mostLateness  = 0.1  // of the median latency, at the generator's p99
 	mostUnready   = 0.001
+	leastTurns    = 10 // calls of a trial for each in flight, as plan has it
 	mostBytesDiff = 0.01
 )
 
@@ -81,12 +82,8 @@ var rules = []rule{
 		if e.thin == 0 || e.tally.share() > mostErrors { // which explain it
 			return "", ""
 		}
-		longer := "--slice"
-		if e.run.Header.Calls > 0 {
-			longer = "--calls"
-		}
 		return fmt.Sprintf("its window held fewer completed calls than are in flight in %s: their rounds are left out of throughput",
-			shareOf(e.thin, e.tally.Trials, "trial")), fmt.Sprintf("raise %s, or lower --in-flight", longer)
+			shareOf(e.thin, e.tally.Trials, "trial")), "raise " + e.longer() + ", or lower --in-flight"
 	}},
 	{"driver_limits", func(e *evidence) (string, string) {
 		if e.run.Header.Driver != record.Lean || e.seconds == 0 {
@@ -100,6 +97,14 @@ var rules = []rule{
 			return fmt.Sprintf("its driver uses %.1fx the CPU of its servers: throughput may be the driver's", e.driverCPU/e.serverCPU), remedy
 		}
 		return "", ""
+	}},
+	{"short_trials", func(e *evidence) (string, string) {
+		least := leastTurns * e.run.Header.InFlight * e.tally.Trials
+		if e.run.Header.Rate > 0 || e.thin > 0 || e.tally.Calls >= least {
+			return "", ""
+		}
+		return fmt.Sprintf("makes %.2g calls for each in flight in a trial: throughput is of the trials' ends more than of their middle",
+			leastTurns*float64(e.tally.Calls)/float64(least)), "raise " + e.longer() + ", or lower --in-flight"
 	}},
 	{"saturated", func(e *evidence) (string, string) {
 		if e.tally.NotStarted == 0 {
@@ -244,6 +249,14 @@ func gather(a *arranged, scenario int, t Tally) *evidence {
 		}
 	}
 	return e
+}
+
+// longer is the flag that makes trials longer.
+func (e *evidence) longer() string {
+	if e.run.Header.Calls > 0 {
+		return "--calls"
+	}
+	return "--slice"
 }
 
 // reuse names the settings that govern connections, for they explain most of

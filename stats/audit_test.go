@@ -68,6 +68,10 @@ func TestEachFaultIsFoundAndNoOther(t *testing.T) {
 		{"thin_window", "fewer completed calls than are in flight in 24 of 24 trials", func(_ *record.Header, t *record.Trial) {
 			t.Load.WindowCalls = 15
 		}},
+		{"short_trials", "makes 9.4 calls for each in flight in a trial", func(_ *record.Header, t *record.Trial) {
+			t.Load.Calls = 150
+			t.Wire, t.WireFar, t.Processes = record.Wire{}, record.Wire{}, nil
+		}},
 		{"saturated", "240 of 72,240 calls", func(h *record.Header, t *record.Trial) {
 			h.Rate = 100
 			t.Load.NotStarted = 10
