@@ -214,7 +214,7 @@ func (c *caller) converse(ctx context.Context, cancel context.CancelFunc, s rpc.
 		}
 	default:
 		cancel()
-		<-sent // whatever sending met after the end is of no account
+		_ = <-sent // whatever sending met after the end is of no account
 	}
 	return received
 }

@@ -112,7 +112,7 @@ func (d *dialer) Handle(ctx context.Context, m *rpc.Method, s rpc.Stream) error 
 	if err != nil {
 		return rpc.ErrorOf(err)
 	}
-	defer cc.Close() // errs only for a channel that is closed already
+	defer func() { _ = cc.Close() }() // errs only for a channel that is closed already
 	return bound.call(ctx, cc, s)
 }
 
@@ -242,7 +242,7 @@ func (m *method) converse(ctx context.Context, cancel context.CancelFunc, stream
 		}
 	default:
 		cancel()
-		<-sent // whatever sending met after the end is of no account
+		_ = <-sent // whatever sending met after the end is of no account
 	}
 	return received
 }

@@ -2,6 +2,7 @@ package protocoltest
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -104,7 +105,7 @@ func callerSendFails(t *testing.T, s *suite) {
 		}
 		return nil
 	})
-	if err != error(enough) {
+	if !errors.Is(err, enough) {
 		t.Errorf("call returned %v, want the caller's own error", err)
 	}
 	await(t, ended, "the handler to end")
@@ -154,10 +155,10 @@ func callerRecvFails(t *testing.T, s *suite) {
 		}
 		return &conformance.CollectRequest{}, nil
 	}})
-	if err != error(broken) {
+	if !errors.Is(err, broken) {
 		t.Errorf("call returned %v, want the caller's own error", err)
 	}
-	if err := await(t, ended, "the handler to end"); err == io.EOF {
+	if err := await(t, ended, "the handler to end"); errors.Is(err, io.EOF) {
 		t.Error("the handler took a broken stream for a whole one")
 	}
 }

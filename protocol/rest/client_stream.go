@@ -34,7 +34,7 @@ func (c *caller) download(ctx context.Context, res *http.Response, buf *buffer, 
 	for {
 		payload, failed, err := c.streamOut.next(r, buf, c.maxMessage)
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return c.unread(ctx, err)
@@ -84,7 +84,7 @@ func (c *caller) send(w io.Writer, s rpc.Stream) error {
 	defer buf.free()
 	for {
 		in, err := s.Recv()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

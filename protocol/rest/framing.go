@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"slices"
 
@@ -74,7 +75,7 @@ func readLine(r *bufio.Reader, buf *buffer, limit int) ([]byte, error) {
 			return nil, errTooLong
 		case err == nil, err == io.EOF && len(line) > 0:
 			return line, nil
-		case err != bufio.ErrBufferFull:
+		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
 		}
 	}

@@ -35,7 +35,7 @@ func (Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h r
 	case <-ctx.Done():
 	}
 	err = srv.Shutdown(context.WithoutCancel(ctx))
-	<-served
+	_ = <-served // http.ErrServerClosed, which Shutdown brings about
 	return err
 }
 
