@@ -67,6 +67,7 @@ func describe(svc *rpc.Service, o protocol.Options) (*grpc.ServiceDesc, error) {
 }
 
 // answerOne is a unary method's handler in grpc-go's form.
+//
 //nolint:revive // grpc-go sets the order of a handler's arguments
 func (m *method) answerOne(h any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
 	c := &unaryCall{method: m, message: slot{binding: m.in}}

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net/http"
 
@@ -63,7 +64,7 @@ func (s *serverStream) Recv() (any, error) {
 	}
 	payload, _, err := s.streamIn.next(s.body, s.in, s.maxMessage)
 	switch {
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		s.ended = true
 		return nil, err
 	case err != nil:
