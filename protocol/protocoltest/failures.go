@@ -57,7 +57,7 @@ func foreign(t *testing.T, s *suite) {
 func noReply(t *testing.T, s *suite) {
 	_, c := s.start(t, rpc.HandlerFunc(func(context.Context, *rpc.Method, rpc.Stream) error { return nil }))
 	_, err := call(patient(t), c, conformance.Echo, &conformance.EchoRequest{})
-	_ = wantAnswer(t, err, rpc.Internal)
+	wantAnswer(t, err, rpc.Internal)
 }
 
 func garbage(t *testing.T, s *suite) {
@@ -66,7 +66,7 @@ func garbage(t *testing.T, s *suite) {
 	o.Codec = garbled{o.Codec}
 	bad := s.dialWith(t, srv.addr(), o)
 	_, err := call(patient(t), bad, conformance.Echo, &conformance.EchoRequest{})
-	_ = wantAnswer(t, err, rpc.InvalidArgument)
+	wantAnswer(t, err, rpc.InvalidArgument)
 	wantEcho(t, good, conformance.Ordinary())
 }
 
@@ -76,7 +76,7 @@ func garbageStream(t *testing.T, s *suite) {
 	o.Codec = garbled{o.Codec}
 	bad := s.dialWith(t, srv.addr(), o)
 	_, err := call(patient(t), bad, conformance.Collect, &conformance.CollectRequest{})
-	_ = wantAnswer(t, err, rpc.InvalidArgument)
+	wantAnswer(t, err, rpc.InvalidArgument)
 }
 
 func garbageReply(t *testing.T, s *suite) {
