@@ -66,9 +66,11 @@ type Conditions struct {
 	End           string        `json:"end"`        // "complete", "precise", "interrupted", "failed" or "cut short"
 	Error         string        `json:"error,omitempty"`
 	Environment   []NamedString `json:"environment"`
-	Load          string        `json:"load"`   // the same in words
-	Design        string        `json:"design"` // likewise
-	Holds         string        `json:"holds"`  // what the figures hold for
+	// Machine is what record.End says of it.
+	Machine map[string]float64 `json:"machine,omitempty"`
+	Load    string             `json:"load"`   // the same in words
+	Design  string             `json:"design"` // likewise
+	Holds   string             `json:"holds"`  // what the figures hold for
 }
 
 // NamedString is a value by name.

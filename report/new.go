@@ -68,7 +68,7 @@ func conditions(a *stats.Analysis) Conditions {
 		UnderLoadS: a.UnderLoadS, Confidence: a.Confidence, End: "cut short", Environment: named(h.Environment),
 	}
 	if e := a.Run.End; e != nil {
-		c.End, c.Error = e.Reason, e.Error
+		c.End, c.Error, c.Machine = e.Reason, e.Error, e.Machine
 	}
 	c.Load, c.Design, c.Holds = load(h), design(a), holds(h)
 	return c

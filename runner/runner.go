@@ -16,12 +16,13 @@ import (
 
 // Options are the runner's effects.
 type Options struct {
-	Peer    []string                // the words that start a process,
-	Peers   map[string][]string     // but for tiers that another program serves
-	Started time.Time               // when the run began: times in records count from it
-	Keep    func(record.Line) error // keeps a line for good before it returns
-	Watch   func(Progress)          // sees each step
-	Enough  func() bool             // asked after each block: whether the answer is precise enough
+	Peer    []string                  // the words that start a process,
+	Peers   map[string][]string       // but for tiers that another program serves
+	Started time.Time                 // when the run began: times in records count from it
+	Keep    func(record.Line) error   // keeps a line for good before it returns
+	Watch   func(Progress)            // sees each step
+	Enough  func() bool               // asked after each block: whether the answer is precise enough
+	Machine func() map[string]float64 // asked once, when all processes have ended, for record.End; nil for none
 }
 
 // Progress is a step of the run.
@@ -56,6 +57,9 @@ func Run(ctx context.Context, p *plan.Plan, o Options) error {
 	r := &run{plan: p, Options: o, trials: p.Trials()}
 	reason, err := r.blocks(ctx)
 	end := record.End{Reason: reason, AtS: r.at()}
+	if o.Machine != nil {
+		end.Machine = o.Machine()
+	}
 	if err != nil {
 		end.Error = err.Error()
 	}

@@ -27,6 +27,8 @@ const (
 	mostUnready   = 0.001
 	leastTurns    = 10 // calls of a trial for each in flight, as plan has it
 	mostBytesDiff = 0.01
+	mostOthers    = 0.05 // of the machine's time: what a quiet one does by itself is a fraction of it
+	mostSteal     = 0.02
 )
 
 // environmentCores is the key of the number of processors in a header.
@@ -155,6 +157,11 @@ func audit(a *arranged, found *Analysis) (warnings, notes []Finding) {
 			Code: "few_blocks", Text: fmt.Sprintf("%s gave a result: a verdict takes %d", Counted(n, "block"), MinBlocks),
 			Remedy: fmt.Sprintf("measure with --blocks %d or more, and let it finish", MinBlocks),
 		})
+	}
+	for _, r := range machineRules {
+		if text, remedy := r.look(a.run); text != "" {
+			warnings = append(warnings, Finding{Code: r.code, Text: text, Remedy: remedy})
+		}
 	}
 	var all []*evidence
 	for s := range found.Scenarios {

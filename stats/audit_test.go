@@ -186,3 +186,33 @@ func TestConfoundedNamesTheCellsToAdd(t *testing.T) {
 		t.Errorf("both are left out, and the remedy is %q", got)
 	}
 }
+
+func TestABusyMachineIsSaidAndAQuietOneIsNot(t *testing.T) {
+	const busy, stolen = "other programs used 31 % of the machine's processors during the run (the run itself 50 %)",
+		"kept back 2.5 % of its processors' time"
+	for _, c := range []struct {
+		name    string
+		machine map[string]float64
+		want    []string // parts of the texts
+	}{
+		{"it does not tell", nil, nil},
+		{"quiet, the run's own work apart", map[string]float64{
+			record.MachineLoad: 40, record.MachineBusy: 0.99, record.MachineOwn: 0.93,
+			record.MachineOthers: 0.02, record.MachineSoftIRQ: 0.04, record.MachineSteal: 0.004,
+		}, nil},
+		{"busy", map[string]float64{record.MachineOwn: 0.5, record.MachineOthers: 0.31}, []string{busy}},
+		{"stolen", map[string]float64{record.MachineOwn: 0.5, record.MachineSteal: 0.025}, []string{stolen}},
+		{"both", map[string]float64{record.MachineOwn: 0.5, record.MachineOthers: 0.31, record.MachineSteal: 0.025}, []string{busy, stolen}},
+	} {
+		run := quiet(stack("a+x"), stack("b+x"))
+		run.End.Machine = c.machine
+		got := analyse(t, run).Warnings
+		said := len(got) == len(c.want)
+		for i := range got {
+			said = said && strings.Contains(got[i].Text, c.want[i]) && got[i].Remedy != "" && got[i].Stack == ""
+		}
+		if !said {
+			t.Errorf("%s: warnings %+v, want %q", c.name, got, c.want)
+		}
+	}
+}

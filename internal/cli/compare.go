@@ -127,9 +127,11 @@ func (a *app) compare(ctx context.Context, p *plan.Plan, peers map[string][]stri
 		fmt.Fprintf(a.Err, "note: %s\n", n)
 	}
 	shown := a.progress(len(p.Blocks), p.Trials())
+	machine := watchMachine()
 	err = runner.Run(ctx, p, runner.Options{
 		Peer: a.Self, Peers: peers, Started: started, Keep: kept.keep, Watch: shown.watch,
-		Enough: func() bool { return p.Precision > 0 && stats.Precise(&kept.run, p.Precision) },
+		Enough:  func() bool { return p.Precision > 0 && stats.Precise(&kept.run, p.Precision) },
+		Machine: machine,
 	})
 	shown.end()
 	err = errors.Join(err, kept.close())

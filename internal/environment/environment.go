@@ -5,7 +5,6 @@ package environment
 
 import (
 	"bufio"
-	"bytes"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -21,7 +20,7 @@ func Facts() map[string]string {
 	facts := map[string]string{
 		"os":         runtime.GOOS + "/" + runtime.GOARCH,
 		"go":         runtime.Version(),
-		"cores":      strconv.Itoa(runtime.NumCPU()),
+		"cores":      strconv.Itoa(runtime.NumCPU()), // that this process may use
 		"gomaxprocs": strconv.Itoa(runtime.GOMAXPROCS(0)),
 	}
 	for name, read := range map[string]func() string{
@@ -29,8 +28,12 @@ func Facts() map[string]string {
 		"cpu":          func() string { return field("/proc/cpuinfo", "model name") },
 		"memory":       func() string { return field("/proc/meminfo", "MemTotal") },
 		"load_1m":      func() string { first, _, _ := strings.Cut(line("/proc/loadavg"), " "); return first },
+		"cores_online": func() string { return coresIn(whole("/proc/stat")) },
+		"irq_time":     func() string { return kernelOption("CONFIG_IRQ_TIME_ACCOUNTING") },
 		"governor":     func() string { return line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor") },
 		"gogc":         func() string { return os.Getenv("GOGC") },
+		"godebug":      func() string { return os.Getenv("GODEBUG") },
+		"gomemlimit":   func() string { return os.Getenv("GOMEMLIMIT") },
 		"goexperiment": func() string { return buildSetting("GOEXPERIMENT") },
 	} {
 		if v := read(); v != "" {
@@ -40,23 +43,24 @@ func Facts() map[string]string {
 	return facts
 }
 
-// line gives the first line of a file, or "".
-func line(path string) string {
+// whole gives the text of a file, or "".
+func whole(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return ""
 	}
-	first, _, _ := strings.Cut(string(text), "\n")
+	return string(text)
+}
+
+// line gives the first line of a file, or "".
+func line(path string) string {
+	first, _, _ := strings.Cut(whole(path), "\n")
 	return strings.TrimSpace(first)
 }
 
 // field gives the value of the first "name: value" line of a file, or "".
 func field(path, name string) string {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
+	for s := bufio.NewScanner(strings.NewReader(whole(path))); s.Scan(); {
 		key, value, found := strings.Cut(s.Text(), ":")
 		if found && strings.TrimSpace(key) == name {
 			return strings.TrimSpace(value)
