@@ -31,6 +31,25 @@ func (f Facts) Stack(name string) (map[string]string, error) {
 	return s.Factors(), nil
 }
 
+// Transport says how a stack's calls travel.
+func (f Facts) Transport(name string, inFlight int) *plan.Transport {
+	s, err := f.Catalog.Stack(name)
+	if err != nil || s.Protocol.Spec().Transport == nil {
+		return nil
+	}
+	t := plan.Transport(s.Protocol.Spec().Transport(s.Options(inFlight)))
+	return &t
+}
+
+// Remark is what the stack's codec has to be told of.
+func (f Facts) Remark(name string) string {
+	s, err := f.Catalog.Stack(name)
+	if err != nil {
+		return ""
+	}
+	return s.Codec.Spec().Remark
+}
+
 // DefaultBaseline is the stack that others are compared with by default.
 func (f Facts) DefaultBaseline() string { return f.Baseline }
 

@@ -19,6 +19,9 @@ type Spec struct {
 	Subtype string // in "application/grpc+SUBTYPE" and "application/SUBTYPE" of Connect
 	Module  string // Go module of the library under test, or "std"
 	About   string // one line for a person
+	// Remark is what a reader must know who takes the codec for a better known
+	// one; it follows the stack's name in a sentence. "" for none.
+	Remark string
 }
 
 // ErrUnbound is wrapped by Bind's error for a type that the codec has no form

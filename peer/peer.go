@@ -72,7 +72,9 @@ type Reply struct {
 	Usage *record.Usage `json:"usage,omitempty"`
 	Probe []Answer      `json:"probe,omitempty"`
 	Trial *record.Load  `json:"trial,omitempty"`
-	Error string        `json:"error,omitempty"`
+	// Payload comes with Probe, where the driver samples what its calls carry.
+	Payload *record.Payload `json:"payload,omitempty"`
+	Error   string          `json:"error,omitempty"`
 }
 
 // Answer is what came back of one probe.

@@ -53,6 +53,10 @@ func New(r Request, f Facts) (*Plan, error) {
 	if p.Scenarios, p.LeftOut, err = scenarios(asked, leg, p.Driver, f); err != nil {
 		return nil, err
 	}
+	for i := range p.Scenarios {
+		s := &p.Scenarios[i]
+		s.Transport, s.Remark = f.Transport(s.Stack, p.InFlight), f.Remark(s.Stack)
+	}
 	if p.Baseline, err = p.baseline(r.Baseline, f.DefaultBaseline()); err != nil {
 		return nil, err
 	}

@@ -55,6 +55,9 @@ type Request struct {
 	Margin    float64
 }
 
+// Transport is how a stack's calls travel.
+type Transport = record.Transport
+
 // ErrLeftOut is wrapped by Facts' errors for a stack that is rightly spelled
 // and cannot be had: fmt.Errorf("%w: REASON", plan.ErrLeftOut).
 var ErrLeftOut = errors.New("left out")
@@ -71,6 +74,12 @@ type Facts interface {
 	// Able says why a stack cannot carry this leg of a workload with this
 	// driver: an error that wraps ErrLeftOut; or nil.
 	Able(stack string, leg workload.Leg, driver string) error
+	// Transport says how a stack's calls travel with so many in flight; nil
+	// where nothing is known of it.
+	Transport(stack string, inFlight int) *Transport
+	// Remark is what a reader who takes the stack's codec for another must
+	// know, or "".
+	Remark(stack string) string
 	// DefaultBaseline is the stack that others are compared with unless the
 	// request says otherwise.
 	DefaultBaseline() string

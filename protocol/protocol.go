@@ -27,6 +27,17 @@ type Spec struct {
 	// settings, which the plan prints and Handle answers with UNIMPLEMENTED. A
 	// nil Carries, or a nil error, says that it can.
 	Carries func(rpc.Kind, setting.Values) error
+	// Transport says how a client of these options has its calls travel, for
+	// reports to judge. Nil: nothing is known of it.
+	Transport func(Options) Transport
+}
+
+// Transport is how calls travel.
+type Transport struct {
+	HTTP         string // version; "" where it is not HTTP
+	HTTPBy       string // the setting that chooses it; "" where there is no choice
+	Conns        int    // that a client keeps; 0 where each call has its own
+	CallsPerConn int    // that one connection is good for at a time
 }
 
 // CanCarry is what Carries says, nil where the protocol carries every kind.

@@ -66,6 +66,18 @@ type Scenario struct {
 	Name    string            `json:"name"`    // the stack, with "#2" where it comes twice
 	Stack   string            `json:"stack"`   // as users spell it
 	Factors map[string]string `json:"factors"` // axis to level: "protocol", "codec", "compressor", and each setting
+	// Transport says how the stack's calls travel; nil where nothing is known
+	// of it.
+	Transport *Transport `json:"transport,omitempty"`
+	Remark    string     `json:"remark,omitempty"` // what a reader who takes its codec for another must know
+}
+
+// Transport is how a stack's calls travel, as its client is built.
+type Transport struct {
+	HTTP         string `json:"http,omitempty"`    // version; "" where it is not HTTP
+	HTTPBy       string `json:"http_by,omitempty"` // the setting that chooses it; "" where there is no choice
+	Conns        int    `json:"conns"`             // that a client keeps; 0 where each call has its own
+	CallsPerConn int    `json:"calls_per_conn"`    // that one connection is good for at a time
 }
 
 // Given names the settings that the stack's spelling gives, each after an "@".
@@ -91,6 +103,17 @@ type Block struct {
 	Index   int         `json:"index"`
 	Warmups []Warmup    `json:"warmups"` // by scenario
 	Peers   [][]Process `json:"peers"`   // by scenario: the driver, then each tier
+	// Payloads are samples of what the calls carry, by scenario; empty where
+	// drivers take none.
+	Payloads []Payload `json:"payloads,omitempty"`
+}
+
+// Payload sums up a sample of encoded messages, before any compression of the
+// stack's own.
+type Payload struct {
+	Messages int   `json:"messages"`
+	Bytes    int64 `json:"bytes"`
+	Gzipped  int64 `json:"gzipped_bytes"` // each message by itself
 }
 
 // Warmup is what was done before the first trial and enters no result.

@@ -29,6 +29,9 @@ func checkAnswers(ctx context.Context, all []*contender) error {
 		if err := c.alive(); err != nil {
 			return fmt.Errorf("check answers: %w", err)
 		}
+		if r.Payload != nil {
+			c.payload = *r.Payload
+		}
 		for _, a := range r.Probe {
 			if a.Unanswered {
 				return &StallError{fmt.Sprintf("%s gives no answer (%s): %s %s", c.scenario.Name, a.Call, a.Code, a.Message)}

@@ -20,6 +20,7 @@ type contender struct {
 	procs     []*process     // the driver, then each tier
 	last      []record.Usage // by process, as last read
 	fruitless int            // trials in a row in which nothing succeeded
+	payload   record.Payload // a sample of what its calls carry
 }
 
 // launchAll starts every scenario's processes. On error none is left.

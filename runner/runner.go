@@ -128,6 +128,7 @@ func (r *run) block(ctx context.Context, index int, b plan.Block) error {
 		}
 		head.Warmups = append(head.Warmups, w)
 		head.Peers = append(head.Peers, c.describe())
+		head.Payloads = append(head.Payloads, c.payload)
 	}
 	if err := r.Keep(record.Line{Block: &head}); err != nil {
 		return err

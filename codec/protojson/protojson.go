@@ -25,9 +25,14 @@ type Codec struct{}
 func (Codec) Spec() codec.Spec {
 	return codec.Spec{
 		Name: "protojson", Media: "application/json", Subtype: "json", Module: "google.golang.org/protobuf",
-		About: "generated messages as ProtoJSON",
+		About:  "generated messages as ProtoJSON",
+		Remark: remark,
 	}
 }
+
+// remark has the figures of 500 records of 16 fields, as METHOD.md gives them.
+const remark = "writes its JSON from generated messages, which takes some 7.8 µs where encoding/json takes 2.0 µs for a plain struct: " +
+	"it is not the JSON of a hand-written service"
 
 // Bind binds to the type's generated message.
 func (Codec) Bind(t *rpc.Type) (codec.Binding, error) {

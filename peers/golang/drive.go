@@ -22,6 +22,7 @@ type driver struct {
 	work    workload.Workload
 	next    *upstream
 	carry   carrier
+	sampled sample
 	timeout time.Duration
 	fastest float64      // calls per second of the fastest trial, to foretell the next
 	onClock record.Usage // CPU used while calls were made, and not on preparing and summing up
@@ -35,6 +36,9 @@ func drive(ctx context.Context, c catalog.Catalog, start peer.Start) (role, erro
 	d := &driver{start: start, work: w, timeout: time.Duration(start.TimeoutS * float64(time.Second))}
 	if d.next, err = dial(ctx, c, start); err != nil {
 		return nil, err
+	}
+	if d.sampled.codec, err = nextCodec(c, start); err != nil {
+		return nil, errors.Join(err, d.next.conn.Close())
 	}
 	if d.carry, err = newCarrier(ctx, c, d); err != nil {
 		return nil, errors.Join(err, d.next.conn.Close())
@@ -60,6 +64,7 @@ func (d *driver) probe(ctx context.Context) ([]peer.Answer, error) {
 	for i, call := range d.work.Probes(d.start.Leg, d.start.Params) {
 		a := peer.Answer{Call: fmt.Sprintf("%s, probe %d", call.Method.Name, i+1)}
 		s := session{keep: func(out any) {
+			d.sampled.add(call.Method.Out, out)
 			text, err := json.Marshal(out)
 			if err != nil {
 				text = []byte(err.Error())

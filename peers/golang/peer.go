@@ -26,6 +26,9 @@ type role interface {
 	usage() (record.Usage, error)
 	probe(ctx context.Context) ([]peer.Answer, error)
 	trial(ctx context.Context, t peer.Trial) (*record.Load, error)
+	// payload samples what the calls carry, replies of the probes included;
+	// nil where there is nothing to say.
+	payload() *record.Payload
 }
 
 // Run speaks for one process until in ends, which is how it is told to end: it
@@ -110,6 +113,7 @@ func answer(ctx context.Context, r role, line []byte) (reply peer.Reply) {
 		reply.Usage = &u
 	case q.Probe:
 		reply.Probe, err = r.probe(ctx)
+		reply.Payload = r.payload()
 	case q.Trial != nil:
 		reply.Trial, err = r.trial(ctx, *q.Trial)
 	default:

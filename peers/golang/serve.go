@@ -176,6 +176,8 @@ func (s *Server) trial(context.Context, peer.Trial) (*record.Load, error) {
 	return nil, errors.New("a server makes no calls")
 }
 
+func (s *Server) payload() *record.Payload { return nil }
+
 // grace is how long the calls in flight have to end once nobody needs them.
 const grace = 2 * time.Second
 

@@ -67,8 +67,19 @@ func (p Protocol) Spec() protocol.Spec {
 		About:    p.about,
 		Codecs:   protocol.AnyCodec,
 		Settings: []setting.Setting{version, conns, keepAlive},
-		Carries:  carries,
+		Carries:  carries, Transport: transport,
 	}
+}
+
+func transport(o protocol.Options) protocol.Transport {
+	t := protocol.Transport{HTTP: o.Settings[version.Name], HTTPBy: version.Name, Conns: kept(o), CallsPerConn: 1}
+	if t.HTTP == http2 {
+		t.CallsPerConn = streamsPerConn
+	}
+	if o.Settings[keepAlive.Name] == off {
+		t.Conns = 0
+	}
+	return t
 }
 
 var errHalfDuplex = errors.New("HTTP/1.1 does not carry a request and its answer at once")

@@ -39,7 +39,17 @@ func (Protocol) Spec() protocol.Spec {
 		About:    "gRPC over HTTP/2, by grpc-go's own server and client",
 		Codecs:   protocol.AnyCodec,
 		Settings: []setting.Setting{protocol.ConnsSetting("1"), channel},
+
+		Transport: transport,
 	}
+}
+
+func transport(o protocol.Options) protocol.Transport {
+	t := protocol.Transport{HTTP: "2", Conns: o.SharedConns(streamsPerChannel), CallsPerConn: streamsPerChannel}
+	if o.Settings[channel.Name] == perCall {
+		t.Conns = 0
+	}
+	return t
 }
 
 // method is a method whose messages are bound to a codec.

@@ -45,8 +45,19 @@ func (Protocol) Spec() protocol.Spec {
 		Name: "rest", Module: "std", About: "HTTP routes, by net/http",
 		Codecs:   protocol.AnyCodec,
 		Settings: []setting.Setting{version, keepAlive, conns},
-		Carries:  carries,
+		Carries:  carries, Transport: transport,
 	}
+}
+
+func transport(o protocol.Options) protocol.Transport {
+	t := protocol.Transport{HTTP: o.Settings[version.Name], HTTPBy: version.Name, Conns: connsOf(o), CallsPerConn: 1}
+	if t.HTTP == http2 {
+		t.CallsPerConn = streamsPerConn
+	}
+	if o.Settings[keepAlive.Name] == keepAliveOff {
+		t.Conns = 0
+	}
+	return t
 }
 
 var errHalfDuplex = errors.New("HTTP/1.1 does not carry a request and its answer at once")
