@@ -34,6 +34,7 @@ type Document struct {
 	Scenarios   []Scenario    `json:"scenarios"`
 	Comparisons []Comparison  `json:"comparisons"`
 	Factorial   []Factorial   `json:"factorial"`
+	Bounds      []Bound       `json:"bounds"` // that the run was to fail on
 	Warnings    []Finding     `json:"warnings"`
 	Notes       []Finding     `json:"notes"`
 	LeftOut     []LeftOut     `json:"left_out"`

@@ -14,7 +14,7 @@ func New(a *stats.Analysis) *Document {
 	d := &Document{
 		Format: Format, Workload: h.Workload, Leg: h.Leg, Path: orEmpty(h.Path), Baseline: h.Baseline,
 		Conditions: conditions(a), Metrics: metrics(a), LeftOut: orEmpty(h.LeftOut), Libraries: named(h.Libraries),
-		Comparisons: []Comparison{}, Factorial: []Factorial{},
+		Comparisons: []Comparison{}, Factorial: []Factorial{}, Bounds: []Bound{},
 		Warnings: findings(a.Warnings), Notes: findings(a.Notes),
 	}
 	for _, s := range a.Scenarios {

@@ -97,7 +97,7 @@ func (a *arranged) open(m *Metric, scenario, base int) Comparison {
 	for _, s := range []int{scenario, base} {
 		if t := a.tally(s); t.share() > mostErrors {
 			c.Verdict = Withheld
-			c.Reason = fmt.Sprintf("%.2g %% of the calls of %s failed", 100*t.share(), h.Scenarios[s].Name)
+			c.Reason = tooManyFailed(t, h.Scenarios[s].Name)
 			return c
 		}
 	}
@@ -119,6 +119,10 @@ func (a *arranged) open(m *Metric, scenario, base int) Comparison {
 		}
 	}
 	return c
+}
+
+func tooManyFailed(t Tally, scenario string) string {
+	return fmt.Sprintf("%.2g %% of the calls of %s failed", 100*t.share(), scenario)
 }
 
 // tooFew says how many calls a quantile would take, where there are fewer.

@@ -44,3 +44,13 @@ func Over(logs []float64, confidence float64) (Interval, float64) {
 func WouldTake(logs []float64, wanted, confidence float64) float64 {
 	return sample(logs).wouldTake(wanted, confidence)
 }
+
+// PairedInterval is a plain interval of one scenario's metric over another's.
+func PairedInterval(run *record.Run, metric string, scenario, over int, confidence float64) (low, high float64) {
+	a, err := arrange(run)
+	if err != nil {
+		panic(err)
+	}
+	i := a.ratios(Find(metric), scenario, over).interval(confidence)
+	return i.Low, i.High
+}

@@ -43,6 +43,9 @@ type Metric struct {
 	Q float64
 }
 
+// Compared says whether stacks have a ratio of it.
+func (m *Metric) Compared() bool { return m.Kind != Count && m.Kind != Extreme }
+
 func always(record.Header) bool   { return true }
 func never(record.Header) bool    { return false }
 func closed(h record.Header) bool { return h.Rate == 0 }

@@ -40,7 +40,7 @@ func (a *app) planCommand() *cobra.Command {
 func (a *app) compareCommand() *cobra.Command {
 	var e experiment
 	var dir, format string
-	var peerWords []string
+	var peerWords, failIf []string
 	c := &cobra.Command{
 		Use:   "compare WORKLOAD",
 		Short: "Run a workload's stacks head to head and print the verdict",
@@ -62,12 +62,17 @@ func (a *app) compareCommand() *cobra.Command {
 			if err != nil {
 				return usage(err)
 			}
-			return a.compare(c.Context(), p, peers, dir, render)
+			set, err := bounds(failIf, p.Scenarios)
+			if err != nil {
+				return err
+			}
+			return a.compare(c.Context(), p, peers, dir, render, set)
 		},
 	}
 	e.declare(c, a.catalog)
 	c.Flags().StringVar(&dir, "out", "", "folder for the results (default: tare-results/TIME-WORKLOAD)")
 	c.Flags().StringArrayVar(&peerWords, "peer", nil, "TIER=COMMAND: have another program, which speaks the peer protocol, serve a tier; may be repeated")
+	declareBounds(c, &failIf)
 	declareFormat(c, &format)
 	return c
 }
@@ -105,7 +110,7 @@ func (a *app) plan(e *experiment, given *pflag.FlagSet, workload string) (*plan.
 
 // compare carries p out, keeps what it measures, and prints what it means. What
 // was measured before an error is printed too.
-func (a *app) compare(ctx context.Context, p *plan.Plan, peers map[string][]string, dir string, render report.Renderer) error {
+func (a *app) compare(ctx context.Context, p *plan.Plan, peers map[string][]string, dir string, render report.Renderer, set []stats.Bound) error {
 	started := a.Now()
 	if dir == "" {
 		dir = defaultDir(started, p.Workload)
@@ -139,7 +144,10 @@ func (a *app) compare(ctx context.Context, p *plan.Plan, peers map[string][]stri
 		err = errInterrupted
 	}
 	if len(kept.run.Trials) > 0 {
-		err = errors.Join(err, a.show(&kept.run, render))
+		shown := a.show(&kept.run, render, set)
+		if err == nil || !errors.Is(shown, errBroken) { // a run that failed has not only broken a bound
+			err = errors.Join(err, shown)
+		}
 	}
 	fmt.Fprintf(a.Err, "results: %s\n", kept.path())
 	return err

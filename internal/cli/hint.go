@@ -19,6 +19,7 @@ var hints = []struct {
 	{is(syscall.ENOSPC), "free some space, or give a folder on another disk with --out; what was kept until now can be printed with tare report"},
 	{is(syscall.EADDRINUSE), "another program listens there; give another address with --listen"},
 	{is(syscall.EACCES), "this user may not; look at the permissions of what the error names"},
+	{is(errUnjudged), "measure for longer, with --for or --calls, and in --blocks 5 or more; find out why calls fail"},
 	{is(errInterrupted), "print what there is with tare report FOLDER"},
 	{as[*runner.AnswerError], "to time unequal work would compare nothing; call the service by itself with tare serve and mend it first"},
 	{says("unknown protocol", "unknown codec", "unknown compressor", "no setting", "is spelled PROTOCOL"), "tare stacks lists what stacks are made of"},

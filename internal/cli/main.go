@@ -24,6 +24,7 @@ const (
 	exitFine   = 0
 	exitFailed = 1
 	exitUsage  = 2
+	exitBroken = 3 // a bound that the user set
 )
 
 // System is what the program does to the world, as arguments.
@@ -84,6 +85,8 @@ func Main(args []string, c catalog.Catalog, s System) int {
 	if err == nil {
 		return exitFine
 	}
+	case errors.Is(err, errBroken): // each has been said
+		return exitBroken
 	fmt.Fprintf(s.Err, "tare: error: %v\n", err)
 	if hint := hintFor(err); hint != "" {
 		fmt.Fprintf(s.Err, "tare: hint: %s\n", hint)

@@ -64,6 +64,7 @@ func (a *app) renderer(format string) (report.Renderer, error) {
 
 func (a *app) reportCommand() *cobra.Command {
 	var format string
+	var failIf []string
 	c := &cobra.Command{
 		Use:   "report FOLDER",
 		Short: "Print stored results again: those of a folder, or of a results.jsonl",
@@ -77,23 +78,34 @@ func (a *app) reportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.show(run, render)
+			set, err := bounds(failIf, run.Header.Scenarios)
+			if err != nil {
+				return err
+			}
+			return a.show(run, render, set)
 		},
 	}
+	declareBounds(c, &failIf)
 	declareFormat(c, &format)
 	return c
 }
 
-// show prints what a run means.
-func (a *app) show(run *record.Run, r report.Renderer) error {
+// show prints what a run means, and says which bounds it does not keep.
+func (a *app) show(run *record.Run, r report.Renderer, set []stats.Bound) error {
 	analysis, err := stats.Analyze(run)
 	if err != nil {
 		return err
 	}
-	if err := r.Render(a.Out, report.New(analysis)); err != nil {
+	outcomes, err := analysis.Check(set)
+	if err != nil {
+		return err
+	}
+	d := report.New(analysis)
+	d.Bounds = report.Judged(outcomes)
+	if err := r.Render(a.Out, d); err != nil {
 		return fmt.Errorf("print report: %w", err)
 	}
-	return nil
+	return a.tell(d.Bounds)
 }
 
 // planFormats are what a plan can be printed as, the default first.

@@ -37,7 +37,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv(markName, e.WorkDir) // tells the processes of one script from all others
 			peer, err := filepath.Abs(filepath.Join("testdata", "payment.py"))
 			e.Setenv("PEER", peer)
-			return err
+			stored, errStored := filepath.Abs(filepath.Join("..", "..", "report", "testdata", "results.jsonl"))
+			e.Setenv("STORED", stored)
+			return errors.Join(err, errStored)
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" {

@@ -30,6 +30,11 @@ func (Renderer) Render(w io.Writer, d *report.Document) error {
 		p.line("")
 		p.table(t)
 	}
+	if t := d.BoundsTable(); len(t.Rows) > 0 {
+		p.line("**%s**", escape(t.Title))
+		p.line("")
+		p.table(t)
+	}
 	p.line("<details><summary>Conditions, further figures and notes</summary>")
 	p.line("")
 	p.line("%s. %s.", escape(sentenceCase(d.Conditions.Load)), escape(sentenceCase(d.Conditions.Design)))

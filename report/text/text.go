@@ -35,6 +35,7 @@ func (r Renderer) Render(w io.Writer, d *report.Document) error {
 	for _, t := range d.Against() {
 		p.table(t)
 	}
+	p.table(d.BoundsTable())
 	p.table(d.Tiers())
 	p.table(d.More())
 	p.wrap("", d.Reading())
