@@ -18,6 +18,10 @@ test: ## Run all tests, with the race detector where there is a C compiler
 bench: ## Run the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
 
+.PHONY: calibrate
+calibrate: ## Weigh known weights, to show whether tare weighs right on this machine
+	go run ./cmd/tare calibrate
+
 .PHONY: lint
 lint: $(BUF) ## Check Go, schemas, formatting and modules
 	go vet ./...

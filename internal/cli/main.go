@@ -82,11 +82,12 @@ func Main(args []string, c catalog.Catalog, s System) int {
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
+	switch {
+	case err == nil:
 		return exitFine
-	}
 	case errors.Is(err, errBroken): // each has been said
 		return exitBroken
+	}
 	fmt.Fprintf(s.Err, "tare: error: %v\n", err)
 	if hint := hintFor(err); hint != "" {
 		fmt.Fprintf(s.Err, "tare: hint: %s\n", hint)
@@ -132,7 +133,7 @@ machine, and prints ratios with intervals that can be trusted.`,
 	})
 	root.AddCommand(
 		a.compareCommand(), a.planCommand(), a.reportCommand(),
-		a.serveCommand(), a.stacksCommand(), a.peerCommand(),
+		a.serveCommand(), a.stacksCommand(), a.calibrateCommand(), a.peerCommand(),
 	)
 	return root
 }

@@ -1,0 +1,101 @@
+package calibrate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/netip"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"github.com/tare-bench/tare/record"
+)
+
+// kernel is what the kernel counts of a server's connections.
+type kernel struct{ sent, received uint64 }
+
+// readKernel adds up the bytes that the kernel has received on connections to a
+// port of this machine, at either end: the sent at the server's sockets, the
+// received at its callers'. Unlike what was acknowledged, that needs no
+// answer from the other side to be up to date.
+func readKernel(addr string) (kernel, error) {
+	at, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		return kernel{}, fmt.Errorf("read address of server: %w", err)
+	}
+	all, err := netlink.SocketDiagTCPInfo(unix.AF_INET)
+	if err != nil {
+		return kernel{}, fmt.Errorf("ask kernel for its sockets: %w", err)
+	}
+	var k kernel
+	for _, s := range all {
+		switch {
+		case s.InetDiagMsg == nil || s.TCPInfo == nil || s.InetDiagMsg.State != netlink.TCP_ESTABLISHED:
+		case s.InetDiagMsg.ID.SourcePort == at.Port():
+			k.sent += s.TCPInfo.Bytes_received
+		case s.InetDiagMsg.ID.DestinationPort == at.Port():
+			k.received += s.TCPInfo.Bytes_received
+		}
+	}
+	return k, nil
+}
+
+// ledger holds what the kernel counts against what driver and server do, trial
+// by trial, while all processes stand still.
+type ledger struct {
+	servers []string // addresses, by scenario
+	last    []kernel
+	kernel  kernel
+	counted record.Wire
+	off     float64 // the greatest difference in any trial, at either side
+}
+
+func (l *ledger) look(line record.Line) (err error) {
+	switch {
+	case line.Block != nil:
+		for _, peers := range line.Block.Peers {
+			k, err := readKernel(peers[1].Addr)
+			if err != nil {
+				return err
+			}
+			l.servers, l.last = append(l.servers, peers[1].Addr), append(l.last, k)
+		}
+	case line.Trial != nil:
+		t := line.Trial
+		now, err := readKernel(l.servers[t.Scenario])
+		if err != nil {
+			return err
+		}
+		l.add(kernel{now.sent - l.last[t.Scenario].sent, now.received - l.last[t.Scenario].received}, t.Wire, t.WireFar)
+		l.last[t.Scenario] = now
+	}
+	return err
+}
+
+func (l *ledger) add(k kernel, near, far record.Wire) {
+	l.kernel.sent += k.sent
+	l.kernel.received += k.received
+	l.counted = l.counted.Add(near)
+	for _, w := range []record.Wire{near, far} {
+		l.off = max(l.off, math.Abs(float64(w.Sent)-float64(k.sent)), math.Abs(float64(w.Received)-float64(k.received)))
+	}
+}
+
+// weighBytes: every byte that a process writes to a connection is received at
+// its other end, and the kernel counts those.
+func weighBytes(ctx context.Context, s *Scale) ([]Reading, error) {
+	var l ledger
+	_, err := s.run(ctx, experiment{
+		stacks: s.spec.Stacks, inFlight: 4, slice: 200 * time.Millisecond, rounds: 3, blocks: 1,
+	}, l.look)
+	if err != nil {
+		return nil, err
+	}
+	return []Reading{
+		near("bytes sent", "B", float64(l.kernel.sent), float64(l.counted.Sent), 0),
+		near("bytes received", "B", float64(l.kernel.received), float64(l.counted.Received), 0),
+		near("greatest difference in a trial, at either side", "B", 0, l.off, 0),
+	}, nil
+}

@@ -1,0 +1,172 @@
+package calibrate
+
+import (
+	"math"
+	"testing"
+
+	"github.com/tare-bench/tare/record"
+	"github.com/tare-bench/tare/stats"
+)
+
+func close(a, b, within float64) bool { return math.Abs(a-b) <= within }
+
+func TestFormulas(t *testing.T) {
+	for _, c := range []struct {
+		what      string
+		got, want float64
+	}{
+		// The figures of METHOD.md.
+		{"stall p90", stallQuantile(0.90, 1, 8), 0.2},
+		{"stall p95", stallQuantile(0.95, 1, 8), 0.6},
+		{"stall p99", stallQuantile(0.99, 1, 8), 0.92},
+		{"stall p50, which it does not reach", stallQuantile(0.50, 1, 8), 0},
+		// Of textbooks: half the wait of M/M/1, whose mean wait is ρ d / (1 - ρ).
+		{"M/D/1 at 0.5", meanWaitMD1(0.5, 2e-3), 1e-3},
+		{"M/D/1 at 0.8", meanWaitMD1(0.8, 1), 2},
+		{"M/D/1 without load", meanWaitMD1(0, 1), 0},
+		{"M/M/1 median", responseMM1(0.5, 0.5, 1), 2 * math.Ln2},
+		{"M/M/1 p90", responseMM1(0.9, 0.8, 1), 5 * math.Log(10)},
+		// Three that come at once, and one that comes when all is done.
+		{"lindley", lindley([]float64{0, 0, 0, 10}, 2, 0), (0 + 2 + 4 + 0) / 4.0},
+		{"lindley, the first not counted", lindley([]float64{0, 1}, 3, 1), 2},
+		{"resolves in the time measured", resolves(math.Log(1.03), 30, 30), 0.03},
+		{"resolves in four times as much", resolves(0.02, 30, 120), math.Expm1(0.01)},
+		{"no clear verdict in 3 runs", float64(allowed(3, 0.05)), 0},
+		{"3 of 40", float64(allowed(40, 0.05)), 3},
+		{"median of two", median([]float64{4, 1}), 2.5},
+		{"median of three", median([]float64{9, 1, 5}), 5},
+	} {
+		if !close(c.got, c.want, 1e-12) {
+			t.Errorf("%s: %v; want %v", c.what, c.got, c.want)
+		}
+	}
+	if got := median(nil); !math.IsNaN(got) {
+		t.Errorf("median of nothing is %v; want NaN", got)
+	}
+}
+
+// In the long run arrivals at random wait as the formula has it.
+func TestArrivalsWaitAsTheFormulaSays(t *testing.T) {
+	for _, rho := range []float64{0.3, 0.5, 0.8} {
+		const rate = 1000
+		got := lindley(arrivals(rate, 2000, 7), rho/rate, 0)
+		want := meanWaitMD1(rho, rho/rate)
+		if !close(got, want, 0.02*want) {
+			t.Errorf("ρ = %v: %v; want %v", rho, got, want)
+		}
+	}
+}
+
+func TestTypicalSeedsAreNearTheFormula(t *testing.T) {
+	const rate, long = 300, 3
+	rhos := []float64{0.3, 0.5, 0.7, 0.8}
+	seeds := typical(3, 400, rate, long, rhos)
+	if len(seeds) != 3 || seeds[0] == seeds[1] {
+		t.Fatalf("seeds %v; want three", seeds)
+	}
+	for _, seed := range seeds {
+		due := arrivals(rate, long, seed)
+		for _, rho := range rhos {
+			got, want := lindley(due, rho/rate, counted*due[len(due)-1]), meanWaitMD1(rho, rho/rate)
+			if !close(got, want, 0.06*want) {
+				t.Errorf("seed %d, ρ = %v: %v; want %v", seed, rho, got, want)
+			}
+		}
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	for _, c := range []struct {
+		r    Reading
+		want Verdict
+	}{
+		{near("", "s", 1, 1.1, 0.1), Pass},
+		{near("", "s", 1, 1.2, 0.1), Fail},
+		{near("", "s", 1, 0.8, 0.1), Fail},
+		{near("", "B", 5, 5, 0), Pass},
+		{near("", "B", 5, 6, 0), Fail},
+		{within("", "1", 1, 0, 16), Fail},
+		{within("", "1", 0, math.NaN(), 16), Fail},
+		{shown("", "s", 3), Shown},
+	} {
+		if got := c.r.Verdict(); got != c.want {
+			t.Errorf("%+v: %s; want %s", c.r, got, c.want)
+		}
+	}
+	if n := (Result{Readings: []Reading{near("", "s", 1, 9, 0), shown("", "s", 3), near("", "s", 1, 1, 0)}}).Failed(); n != 1 {
+		t.Errorf("counted %d failed; want 1", n)
+	}
+}
+
+func TestChoose(t *testing.T) {
+	all, err := Choose(nil)
+	if err != nil || len(all) == 0 || len(all) == len(Weights) {
+		t.Errorf("by default %d of %d weights, %v; want all but the long ones", len(all), len(Weights), err)
+	}
+	for i := range Weights {
+		w := &Weights[i]
+		if got, err := Choose([]string{w.Name}); err != nil || len(got) != 1 || got[0] != w {
+			t.Errorf("%s: got %v, %v", w.Name, got, err)
+		}
+		if w.About == "" || w.Formula == "" || w.weigh == nil {
+			t.Errorf("%s is not filled in", w.Name)
+		}
+	}
+	if _, err := Choose([]string{"wait", "gold"}); err == nil {
+		t.Error("a weight that there is not was chosen")
+	}
+}
+
+func TestLonger(t *testing.T) {
+	h := record.NewHistogram()
+	for i := range 1000 {
+		h.Record(seconds(0.001))
+		if i%250 == 0 {
+			h.Record(seconds(0.9))
+		}
+	}
+	if got := longer(h, 0.5); got != 4 {
+		t.Errorf("counted %v long calls; want 4", got)
+	}
+	if got := longer(h, 2); got != 0 {
+		t.Errorf("counted %v calls above 2 s; want 0", got)
+	}
+	if got := longer(h, 0.0001); got != 1004 {
+		t.Errorf("counted %v calls above 0.1 ms; want all", got)
+	}
+}
+
+func TestLedger(t *testing.T) {
+	var l ledger
+	l.add(kernel{100, 50}, record.Wire{Sent: 100, Received: 50}, record.Wire{Sent: 100, Received: 50})
+	if l.off != 0 {
+		t.Errorf("equal counts differ by %v", l.off)
+	}
+	l.add(kernel{10, 5}, record.Wire{Sent: 10, Received: 5}, record.Wire{Sent: 10, Received: 8})
+	if l.off != 3 {
+		t.Errorf("counts differ by %v; want 3", l.off)
+	}
+	if l.kernel != (kernel{110, 55}) || l.counted.Sent != 110 {
+		t.Errorf("sums are %+v and %+v", l.kernel, l.counted)
+	}
+}
+
+func TestSlowdown(t *testing.T) {
+	a := &stats.Analysis{UnderLoadS: 30}
+	interval := stats.Interval{Low: 1.05, Value: 1.1, High: 1.15}
+	for i := range stats.Metrics {
+		m := &stats.Metrics[i]
+		a.Comparisons = append(a.Comparisons, stats.Comparison{Metric: m, Ratio: interval, Verdict: stats.Higher})
+	}
+	got := slowdown(a, 1.1, 0.1)
+	if len(got) != 7 || got[0].Verdict() != Pass {
+		t.Fatalf("readings %+v; want that it was found, and three times for two metrics", got)
+	}
+	if want := math.Sqrt(1.15/1.05) - 1; !close(got[2].Measured, want, 1e-9) {
+		t.Errorf("%s: %v; want %v", got[2].What, got[2].Measured, want)
+	}
+	a.Comparisons[0].Verdict = stats.Unclear
+	if got := slowdown(a, 1.1, 0.1); got[0].Verdict() != Fail {
+		t.Errorf("an unclear verdict passed: %+v", got[0])
+	}
+}

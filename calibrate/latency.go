@@ -1,0 +1,169 @@
+package calibrate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tare-bench/tare/plan"
+	"github.com/tare-bench/tare/record"
+)
+
+// weighWait: a call to a server that waits for d takes d and what the way there
+// and back takes, which the median must put below 0.3 ms.
+func weighWait(ctx context.Context, s *Scale) ([]Reading, error) {
+	const excess = 300e-6
+	waits := []time.Duration{time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond}
+	e := experiment{inFlight: 1, slice: 500 * time.Millisecond, rounds: 2, blocks: 1}
+	for _, d := range waits {
+		e.stacks = append(e.stacks, s.laden("wait", d))
+	}
+	run, err := s.run(ctx, e, nil)
+	if err != nil {
+		return nil, err
+	}
+	var out []Reading
+	for i, d := range waits {
+		p50 := merged(run, i).Quantile(0.5).Seconds()
+		r := within(fmt.Sprintf("latency p50, d = %v", d), "s", d.Seconds(), p50, d.Seconds()+excess)
+		r.Truth = d.Seconds()
+		r.Note = fmt.Sprintf("excess %.0f µs", 1e6*(p50-d.Seconds()))
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// weighStall: for one second nothing is answered. In an open loop all calls that
+// fall due in it are late by what is left of it; in a closed loop of N only N
+// callers notice.
+func weighStall(ctx context.Context, s *Scale) ([]Reading, error) {
+	const (
+		length = 1.0
+		under  = 8.0  // seconds that count
+		after  = "6s" // of the first call: past the warm-up, and well before the trial's end
+		n      = 16
+	)
+	stack := s.laden("stall", "1s@"+after)
+	slice := seconds(under / (1 - counted))
+	open, err := s.run(ctx, experiment{
+		stacks: []string{stack}, rate: 500, arrivals: plan.Constant, slice: slice, rounds: 1, blocks: 1,
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	closed, err := s.run(ctx, experiment{
+		stacks: []string{stack + "@wait=1ms"}, inFlight: n, slice: slice, rounds: 1, blocks: 1,
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	var out []Reading
+	h := merged(open, 0)
+	for _, c := range []struct{ q, tolerance float64 }{{0.90, 0.15}, {0.95, 0.15}, {0.99, 0.10}} {
+		out = append(out, near(fmt.Sprintf("open loop, p%.0f", 100*c.q), "s",
+			stallQuantile(c.q, length, under), h.Quantile(c.q).Seconds(), c.tolerance))
+	}
+	long := longer(merged(closed, 0), length/2)
+	return append(out, within(fmt.Sprintf("closed loop of %d, calls above 0.5 s", n), "1", 1, long, n)), nil
+}
+
+// longer counts the latencies above x seconds.
+func longer(h record.Histogram, x float64) float64 {
+	n := int(h.Count())
+	for k := range n {
+		if h.Quantile(1-float64(k)/float64(n)).Seconds() <= x {
+			return float64(k)
+		}
+	}
+	return float64(n)
+}
+
+// weighQueue: servers of several service times, side by side, get the same
+// arrivals. What a call takes without a queue is what one takes that waits as
+// long as the mean service, and nothing more; it comes off all others.
+func weighQueue(ctx context.Context, s *Scale) ([]Reading, error) {
+	const (
+		rate   = 300.0
+		slice  = 3 * time.Second
+		rounds = 3
+		rhoMM1 = 0.5
+		plain  = 2 * time.Millisecond
+	)
+	rhos := []float64{0.3, 0.5, 0.7, 0.8}
+	e := experiment{
+		rate: rate, arrivals: plan.Poisson, slice: slice, rounds: rounds, blocks: 1,
+		seeds: typical(rounds, 400, rate, slice.Seconds(), rhos),
+	}
+	for _, rho := range rhos {
+		e.stacks = append(e.stacks, s.laden("serial", service(rho, rate)))
+	}
+	e.stacks = append(e.stacks, s.laden("serial", "exp:"+service(rhoMM1, rate).String()), s.laden("wait", plain))
+	run, err := s.run(ctx, e, nil)
+	if err != nil {
+		return nil, err
+	}
+	mm1, unloaded := len(rhos), len(rhos)+1
+	var out []Reading
+	for i, rho := range rhos {
+		d := service(rho, rate)
+		truth := meanWaitMD1(rho, d.Seconds())
+		wait := excess(run, i, unloaded, d-plain)
+		out = append(out, near(fmt.Sprintf("M/D/1, ρ = %.1f: mean wait", rho), "s", truth, wait, 0.10*truth))
+	}
+	way := merged(run, unloaded).Quantile(0.5) - plain
+	for _, q := range []float64{0.5, 0.9} {
+		truth := responseMM1(q, rhoMM1, service(rhoMM1, rate).Seconds())
+		out = append(out, near(fmt.Sprintf("M/M/1, ρ = %.1f: p%.0f of response", rhoMM1, 100*q), "s",
+			truth, (merged(run, mm1).Quantile(q)-way).Seconds(), 0.15*truth))
+	}
+	return append(out, shown("way there and back", "s", way.Seconds())), nil
+}
+
+// service is the time for each call that keeps one server busy for a share rho.
+func service(rho, rate float64) time.Duration {
+	return seconds(rho / rate).Round(time.Microsecond)
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// excess is by how much more than longer a scenario's mean latency exceeds that
+// of another: the median over the rounds, which the machine's own stalls in one
+// do not move.
+func excess(run *record.Run, scenario, than int, longer time.Duration) float64 {
+	a, b := trialsOf(run, scenario), trialsOf(run, than)
+	var all []float64
+	for i := range min(len(a), len(b)) {
+		all = append(all, (a[i].Load.Latency.Mean() - b[i].Load.Latency.Mean() - longer).Seconds())
+	}
+	return median(all)
+}
+
+func median(xs []float64) float64 {
+	if len(xs) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(xs)
+	return (xs[(len(xs)-1)/2] + xs[len(xs)/2]) / 2
+}
+
+// weighLittle: what is in flight in the mean, added up call by call, is the rate
+// times the mean latency, whatever the two are (Little's law).
+func weighLittle(ctx context.Context, s *Scale) ([]Reading, error) {
+	run, err := s.run(ctx, experiment{
+		stacks: []string{s.unladen}, inFlight: plan.DefaultInFlight, slice: time.Second, rounds: 3, blocks: 1,
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	var calls, window, busy float64
+	for _, t := range trialsOf(run, 0) {
+		calls += float64(t.Load.WindowCalls)
+		window += t.Load.WindowS
+		busy += t.Load.BusyS
+	}
+	inFlight := busy / window
+	return []Reading{near("throughput × mean latency", "1",
+		inFlight, calls/window*merged(run, 0).Mean().Seconds(), 0.01*inFlight)}, nil
+}
