@@ -195,7 +195,21 @@ type End struct {
 	Reason string  `json:"reason"` // "complete", "precise", "interrupted" or "failed"
 	Error  string  `json:"error,omitempty"`
 	AtS    float64 `json:"at_s"`
+	// Machine is what was read of the machine when the last process had ended,
+	// by the names below; what could not be read is left out.
+	Machine map[string]float64 `json:"machine,omitempty"`
 }
+
+// Names in End.Machine. Shares are of the time of all processors, from before
+// the first process of the run until after the last.
+const (
+	MachineLoad    = "load_1m"       // load average of the last minute
+	MachineBusy    = "busy_share"    // neither idle nor stolen
+	MachineOwn     = "own_share"     // the run's own processes, and tare
+	MachineOthers  = "others_share"  // all other processes
+	MachineSoftIRQ = "softirq_share" // interrupts, as far as no process is charged
+	MachineSteal   = "steal_share"   // taken by the host of a virtual machine
+)
 
 // Sub gives what was used between an earlier reading and u.
 func (u Usage) Sub(earlier Usage) Usage {
@@ -218,17 +232,3 @@ func (w Wire) Sub(earlier Wire) Wire {
 func (w Wire) Add(other Wire) Wire {
 	return Wire{w.Conns + other.Conns, w.Sent + other.Sent, w.Received + other.Received}
 }
-	// Machine is what was read of the machine when the last process had ended,
-	// by the names below; what could not be read is left out.
-	Machine map[string]float64 `json:"machine,omitempty"`
-// Names in End.Machine. Shares are of the time of all processors, from before
-// the first process of the run until after the last.
-const (
-	MachineLoad    = "load_1m"       // load average of the last minute
-	MachineBusy    = "busy_share"    // neither idle nor stolen
-	MachineOwn     = "own_share"     // the run's own processes, and tare
-	MachineOthers  = "others_share"  // all other processes
-	MachineSoftIRQ = "softirq_share" // interrupts, as far as no process is charged
-	MachineSteal   = "steal_share"   // taken by the host of a virtual machine
-)
-
