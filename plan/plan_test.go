@@ -58,20 +58,6 @@ func (facts) Able(stack string, leg workload.Leg, driver string) error {
 	return nil
 }
 
-func (facts) Transport(stack string, inFlight int) *plan.Transport {
-	if strings.HasPrefix(stack, "slow") {
-		return nil
-	}
-	return &plan.Transport{HTTP: "2", Conns: inFlight, CallsPerConn: 1}
-}
-
-func (facts) Remark(stack string) string {
-	if strings.HasSuffix(stack, "bits") {
-		return "is not what it seems"
-	}
-	return ""
-}
-
 func (facts) DefaultBaseline() string { return "slow+text" }
 
 func mustNew(t testing.TB, r plan.Request) *plan.Plan {

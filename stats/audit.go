@@ -93,10 +93,10 @@ var rules = []rule{
 		}
 		remedy := "read the server's CPU per call rather than the throughput"
 		if used := e.driverCPU / e.seconds; used > mostOfCore {
-			return fmt.Sprintf("its driver uses %.0f %% of a core: throughput may be the driver's", 100*used), remedy
+			return fmt.Sprintf("its driver uses %.0f %% of a core: throughput may be the driver's, and its ratio is withheld", 100*used), remedy
 		}
 		if e.serverCPU > 0 && e.driverCPU > e.serverCPU {
-			return fmt.Sprintf("its driver uses %.1fx the CPU of its servers: throughput may be the driver's", e.driverCPU/e.serverCPU), remedy
+			return fmt.Sprintf("its driver uses %.1fx the CPU of its servers: throughput may be the driver's, and its ratio is withheld", e.driverCPU/e.serverCPU), remedy
 		}
 		return "", ""
 	}},
@@ -173,6 +173,8 @@ func audit(a *arranged, found *Analysis) (warnings, notes []Finding) {
 			}
 		}
 	}
+	unfair, besides := a.unfairness(all)
+	warnings, notes = append(warnings, unfair...), append(notes, besides...)
 	for _, n := range runNotes {
 		if text, remedy := n.look(a, all); text != "" {
 			notes = append(notes, Finding{Code: n.code, Text: text, Remedy: remedy})

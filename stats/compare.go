@@ -20,7 +20,7 @@ const (
 	Lower    Verdict = "lower"
 	Same     Verdict = "same"     // the whole interval lies inside the margin
 	Unclear  Verdict = "unclear"  // the interval is too wide to tell
-	Withheld Verdict = "withheld" // too many calls failed for a ratio to mean anything
+	Withheld Verdict = "withheld" // too many calls failed, or the driver was the limit: no ratio would mean anything
 )
 
 // mostErrors is the share of failed calls above which ratios are withheld.
@@ -98,6 +98,12 @@ func (a *arranged) open(m *Metric, scenario, base int) Comparison {
 		if t := a.tally(s); t.share() > mostErrors {
 			c.Verdict = Withheld
 			c.Reason = tooManyFailed(t, h.Scenarios[s].Name)
+			return c
+		}
+	}
+	for _, s := range []int{scenario, base} {
+		if c.Reason = a.spoilt(m, s); c.Reason != "" {
+			c.Verdict = Withheld
 			return c
 		}
 	}

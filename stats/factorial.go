@@ -11,11 +11,12 @@ import (
 
 // Axes of a stack that are factors by themselves. All other axes are settings.
 const (
-	axisProtocol = "protocol"
-	axisCodec    = "codec"
+	axisProtocol   = "protocol"
+	axisCodec      = "codec"
+	axisCompressor = "compressor"
 )
 
-var axes = []string{axisProtocol, axisCodec, "compressor"}
+var axes = []string{axisProtocol, axisCodec, axisCompressor}
 
 // Factorial parts one ratio among the factors in which two scenarios differ. It
 // takes every mixture of the two in the run: all 2^k cells.
@@ -57,7 +58,7 @@ func (a *arranged) factorials(confidence float64) []Factorial {
 		}
 		for i := range Metrics {
 			m := &Metrics[i]
-			if m.Kind != Rate || !m.Headline(h) || a.tooManyErrors(cells) {
+			if m.Kind != Rate || !m.Headline(h) || a.tooManyErrors(cells) || a.anySpoilt(m, cells) {
 				continue
 			}
 			if f, ok := a.factorial(m, cells, factors, confidence); ok {
@@ -71,6 +72,10 @@ func (a *arranged) factorials(confidence float64) []Factorial {
 
 func (a *arranged) tooManyErrors(cells []int) bool {
 	return slices.ContainsFunc(cells, func(s int) bool { return a.tally(s).share() > mostErrors })
+}
+
+func (a *arranged) anySpoilt(m *Metric, cells []int) bool {
+	return slices.ContainsFunc(cells, func(s int) bool { return a.spoilt(m, s) != "" })
 }
 
 // factor is one thing in which two stacks differ: an axis, and the settings

@@ -47,13 +47,18 @@ var runNotes = []struct {
 		if h.Driver == record.Lean || h.Rate > 0 || !driverVaries(h) { // its client may be no compared stack's
 			return "", ""
 		}
-		for _, e := range all {
-			if e.serverCPU > 0 && e.driverCPU > e.serverCPU {
-				return "throughput includes the stacks' own clients, and some take more CPU than their servers",
-					"read the server's CPU per call, or measure with --driver lean for the servers' capacity"
+		most, which := 1.0, -1
+		for s, e := range all {
+			if e.serverCPU > 0 && e.driverCPU > most*e.serverCPU {
+				most, which = e.driverCPU/e.serverCPU, s
 			}
 		}
-		return "", ""
+		if which < 0 {
+			return "", ""
+		}
+		return fmt.Sprintf("throughput includes the stacks' own clients: that of %s takes %.1fx the CPU of its servers",
+				h.Scenarios[which].Name, most),
+			"read the server's CPU per call, or measure with --driver lean for the servers' capacity"
 	}},
 	{"fixed_tiers", func(a *arranged, all []*evidence) (string, string) { return a.fixedTiers(all[a.baseline()]) }},
 	{"few_cores", func(a *arranged, all []*evidence) (string, string) {

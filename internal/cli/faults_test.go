@@ -30,10 +30,14 @@ func faultyCatalog() catalog.Catalog {
 		"lying":    {after: 0, alter: "lie"},
 		"drifting": {after: probes, alter: "lie"},
 		"divided":  {after: 0, reword: "Alas: "},
+		"lost":     {after: 0, do: func(context.Context) error { return rpc.Errorf(rpc.NotFound, "no such route") }},
 	} {
-		c.Protocols = append(c.Protocols, faultyProtocol{sound, name, fault})
+		c.Protocols = append(c.Protocols, struct {
+			faultyProtocol
+			protocol.Framer
+		}{faultyProtocol{sound, name, fault}, sound.(protocol.Framer)})
 	}
-	return c
+	return withUnfair(c)
 }
 
 // probes is more calls than are made to check answers, and fewer than a trial's.

@@ -1,0 +1,186 @@
+package stats_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tare-bench/tare/record"
+	"github.com/tare-bench/tare/stats"
+)
+
+func TestUnfairSetupsAreFoundByName(t *testing.T) {
+	http := func(version string, conns, each int) *record.Transport {
+		return &record.Transport{HTTP: version, HTTPBy: "http", Conns: conns, CallsPerConn: each}
+	}
+	for _, c := range []struct {
+		want, text, remedy string // want is "" for the innocent
+		change             func(*record.Run)
+	}{
+		{"narrow_pool b+x", "has 2 connections, good for 2 calls at a time, and 16 are in flight", "keep 16 connections, or lower --in-flight to 2",
+			func(r *record.Run) { r.Header.Scenarios[1].Transport = http("1.1", 2, 1) }},
+		{"narrow_pool b+x", "has 1 connection, good for 100 calls at a time, and 128 are in flight", "keep 2 connections",
+			func(r *record.Run) {
+				r.Header.InFlight, r.Header.Rate = 128, 1 // many in flight are short trials in a closed loop
+				r.Header.Scenarios[1].Transport = http("2", 1, 100)
+				busy(r, 128)
+			}},
+		{"", "", "", func(r *record.Run) { // one for each
+			r.Header.Scenarios[1].Transport = http("1.1", 16, 1)
+		}},
+		{"", "", "", func(r *record.Run) { // slots that an open loop does not use
+			r.Header.InFlight, r.Header.Rate = 128, 1
+			r.Header.Scenarios[1].Transport = http("1.1", 2, 1)
+			busy(r, 2)
+		}},
+		{"", "", "", func(r *record.Run) { // each call has its own
+			r.Header.Scenarios[1].Transport = http("1.1", 0, 1)
+		}},
+		{"compressed_on_one_side b+x", "has compressor=squeeze (500 bytes a call) and a+x has compressor=none (500)", "compress both alike",
+			func(r *record.Run) { r.Header.Scenarios[1].Factors["compressor"] = "squeeze" }},
+		{"named_address b+x", "is reached by a name (localhost:80) at 6 of 6 servers", "numeric address",
+			func(r *record.Run) { reach(r, "localhost:80") }},
+		{"", "", "", func(r *record.Run) { reach(r, "127.0.0.1:80") }},
+		{"", "", "", func(r *record.Run) { reach(r, "[fe80::1]:80") }},
+		{"even_payload", "gzip makes the calls' messages 25 times smaller", "send data",
+			func(r *record.Run) { carry(r, record.Payload{Messages: 9, Bytes: 25000, Gzipped: 1000}) }},
+		{"", "", "", func(r *record.Run) { carry(r, record.Payload{Messages: 9, Bytes: 15000, Gzipped: 1000}) }},
+	} {
+		run := quiet(stack("a+x"), stack("b+x"))
+		c.change(run)
+		a := analyse(t, run)
+		var want []string
+		if c.want != "" {
+			want = []string{c.want}
+		}
+		if got := codes(a.Warnings); !slices.Equal(got, want) {
+			t.Errorf("%s: warnings %+v", c.want, a.Warnings)
+			continue
+		}
+		if c.want != "" && (!strings.Contains(a.Warnings[0].Text, c.text) || !strings.Contains(a.Warnings[0].Remedy, c.remedy)) {
+			t.Errorf("%s says %q, remedy %q", c.want, a.Warnings[0].Text, a.Warnings[0].Remedy)
+		}
+	}
+}
+
+// busy has so many calls in flight all the time.
+func busy(r *record.Run, calls float64) {
+	for i := range r.Trials {
+		r.Trials[i].Load.BusyS = calls * r.Trials[i].Load.WindowS
+	}
+}
+
+// reach has the server of b+x listen somewhere.
+func reach(r *record.Run, addr string) {
+	for i := range r.Blocks {
+		r.Blocks[i].Peers[1][1].Addr = addr
+	}
+}
+
+// carry has b+x send such messages; those of a+x shrink by 50 more, as names in
+// them do.
+func carry(r *record.Run, p record.Payload) {
+	for i := range r.Blocks {
+		r.Blocks[i].Payloads = []record.Payload{{Messages: p.Messages, Bytes: p.Bytes + 50*p.Gzipped, Gzipped: p.Gzipped}, p}
+	}
+}
+
+func TestCompressorsAreComparedWhereTheRunTellsThemApart(t *testing.T) {
+	run := quiet(stack("a+x"), stack("a+x#2"), stack("b+x"), stack("b+x#2"))
+	run.Header.Scenarios[1].Factors["compressor"] = "squeeze" // differs in nothing else
+	run.Header.Scenarios[3].Factors["compressor"] = "squeeze" // stands beside the same without
+	if got := codes(analyse(t, run).Warnings); len(got) > 0 {
+		t.Errorf("warnings %v", got)
+	}
+}
+
+func TestVersionsOfHTTPAreNamed(t *testing.T) {
+	run := quiet(stack("a+x"), stack("b+x"), stack("b+y"), stack("a+x@http=2"))
+	note := func() (f stats.Finding) {
+		for _, n := range analyse(t, run).Notes {
+			if n.Code == "http_differs" {
+				f = n
+			}
+		}
+		return f
+	}
+	h := &run.Header
+	for i, version := range []string{"1.1", "2", "2", ""} {
+		h.Scenarios[i].Transport = &record.Transport{HTTP: version}
+	}
+	h.Scenarios[0].Transport.HTTPBy = "http"
+	if got := note(); !strings.HasPrefix(got.Text, "HTTP/2 carries b+x, b+y and HTTP/1.1 carries a+x: ") || got.Remedy != "add a+x@http=2 to --stacks" {
+		t.Errorf("got %+v", got)
+	}
+	h.Scenarios[0].Transport.HTTPBy, h.Scenarios[1].Transport.HTTPBy = "", "v"
+	if got := note(); got.Remedy != "add it to --stacks with @v=1.1 too" {
+		t.Errorf("got %+v", got)
+	}
+	h.Scenarios[3].Transport.HTTP = "2" // the cell that tells
+	if got := note(); got.Code != "" {
+		t.Errorf("the run tells what the version is worth; it says %q", got.Text)
+	}
+	h.Scenarios[3].Transport, h.Scenarios[0].Transport = nil, nil
+	if got := note(); got.Code != "" {
+		t.Errorf("nothing is known of the baseline; it says %q", got.Text)
+	}
+}
+
+func TestRemarksStandBesideTheStack(t *testing.T) {
+	run := quiet(stack("a+x"), stack("b+x"))
+	run.Header.Scenarios[1].Remark = "is not what it seems"
+	if got := analyse(t, run).Notes; !slices.Contains(got, stats.Finding{Code: "remark", Stack: "b+x", Text: "is not what it seems"}) {
+		t.Errorf("notes %+v", got)
+	}
+}
+
+// A driver that limits makes throughput and its inverse its own, and leaves CPU
+// by the call as it was.
+func TestALimitedLeanDriverWithholdsItsPace(t *testing.T) {
+	a, b := stack("a+x"), stack("b+x")
+	a.DriverCPU, b.DriverCPU = 5*time.Microsecond, 100*time.Microsecond
+	for _, c := range []struct {
+		driver   string
+		rate     float64
+		withheld bool
+	}{{"lean", 0, true}, {"native", 0, false}, {"lean", 100, false}} {
+		for _, baseline := range []string{"a+x", "b+x"} {
+			run := quiet(a, b)
+			run.Header.Driver, run.Header.Rate, run.Header.Baseline = c.driver, c.rate, baseline
+			for _, got := range analyse(t, run).Comparisons {
+				ofPace := slices.Contains([]string{"throughput", "latency_p50", "latency_p99"}, got.Metric.Name)
+				if (got.Verdict == stats.Withheld) != (c.withheld && ofPace) {
+					t.Errorf("%s driver, %g calls/s, against %s: %s is %s: %s", c.driver, c.rate, baseline, got.Metric.Name, got.Verdict, got.Reason)
+				}
+				if got.Verdict == stats.Withheld && !strings.HasPrefix(got.Reason, "with b+x its driver uses ") {
+					t.Errorf("%s is withheld because %s", got.Metric.Name, got.Reason)
+				}
+			}
+		}
+	}
+}
+
+func TestALimitedLeanDriverIsInNoFactor(t *testing.T) {
+	stacks := crossed(1.2, 1.3, 1.7)
+	for i := range stacks {
+		stacks[i].DriverCPU = time.Microsecond
+	}
+	count := func() (n int) {
+		run := quiet(stacks...)
+		run.Header.Driver = "lean"
+		for _, f := range analyse(t, run).Factorials {
+			if f.Metric.Name == "throughput" {
+				n++
+			}
+		}
+		return n
+	}
+	if count() == 0 {
+		t.Fatal("no factors of throughput, though nothing limits it")
+	}
+	stacks[2].DriverCPU = time.Millisecond
+	if n := count(); n > 0 {
+		t.Errorf("%d ratios of throughput are parted though a driver limits one of their cells", n)
+	}
+}
