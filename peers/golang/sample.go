@@ -23,6 +23,7 @@ const (
 // gzip makes each: what is all zeros shrinks as no user's data does.
 type sample struct {
 	codec codec.Codec
+	zip   *gzip.Writer // nil until it is needed, and once it no longer is
 	sum   record.Payload
 }
 
@@ -46,8 +47,11 @@ func (s *sample) add(t *rpc.Type, plain any) {
 		return
 	}
 	var small counted
-	w := gzip.NewWriter(&small)
-	if _, err := w.Write(encoded); err != nil || w.Close() != nil {
+	if s.zip == nil {
+		s.zip = gzip.NewWriter(nil)
+	}
+	s.zip.Reset(&small)
+	if _, err := s.zip.Write(encoded); err != nil || s.zip.Close() != nil {
 		return
 	}
 	s.sum.Messages++
@@ -71,7 +75,7 @@ func (s *sample) requests(calls iter.Seq[workload.Call]) {
 func (d *driver) payload() *record.Payload {
 	d.sampled.requests(d.work.Calls(d.start.Leg, setting.Values(d.start.Params), 0))
 	out := d.sampled.sum
-	d.sampled.sum = record.Payload{}
+	d.sampled.sum, d.sampled.zip = record.Payload{}, nil
 	return &out
 }
 
