@@ -188,6 +188,9 @@ type Wire struct {
 	Conns    int64 `json:"conns"` // opened
 	Sent     int64 `json:"sent_bytes"`
 	Received int64 `json:"received_bytes"`
+	// Open is how many connections were open when it was read, and no
+	// difference between readings; 0 also where nobody counts them.
+	Open int64 `json:"open_conns,omitempty"`
 }
 
 // End says how the run ended. A file without it was cut short.
@@ -225,10 +228,10 @@ func (u Usage) CPU() float64 { return u.CPUUserS + u.CPUSystemS }
 
 // Sub gives what crossed between an earlier reading and w.
 func (w Wire) Sub(earlier Wire) Wire {
-	return Wire{w.Conns - earlier.Conns, w.Sent - earlier.Sent, w.Received - earlier.Received}
+	return Wire{w.Conns - earlier.Conns, w.Sent - earlier.Sent, w.Received - earlier.Received, w.Open}
 }
 
 // Add gives what crossed both.
 func (w Wire) Add(other Wire) Wire {
-	return Wire{w.Conns + other.Conns, w.Sent + other.Sent, w.Received + other.Received}
+	return Wire{w.Conns + other.Conns, w.Sent + other.Sent, w.Received + other.Received, w.Open + other.Open}
 }

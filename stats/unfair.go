@@ -64,14 +64,20 @@ func (s setup) narrowPool() (text, remedy string) {
 	if t == nil || t.Conns == 0 || t.CallsPerConn == 0 {
 		return "", ""
 	}
-	inFlight := s.a.meanInFlight(s.scenario)
-	good := t.Conns * t.CallsPerConn
+	inFlight, conns := s.a.meanInFlight(s.scenario), t.Conns
+	// Where all calls in flight are the stack's own, a client that keeps less
+	// than half of what they need was seen never to have needed it, or to be
+	// unable to.
+	if open := s.a.openConns(s.scenario); open > 0 && h.Rate == 0 && driverVaries(h) && 2*open*t.CallsPerConn < h.InFlight {
+		conns = open
+	}
+	good := conns * t.CallsPerConn
 	if inFlight <= mostCrowding*float64(good) {
 		return "", ""
 	}
 	needed := (h.InFlight + t.CallsPerConn - 1) / t.CallsPerConn
 	return fmt.Sprintf("has %s, good for %s at a time, and %.0f are in flight: they wait for one another before they reach the server",
-			Counted(t.Conns, "connection"), Counted(good, "call"), inFlight),
+			Counted(conns, "connection"), Counted(good, "call"), inFlight),
 		fmt.Sprintf("let it keep %s, or lower --in-flight to %d; if that is how it will run, say so beside the result",
 			Counted(needed, "connection"), good)
 }
@@ -88,6 +94,13 @@ func (a *arranged) meanInFlight(scenario int) float64 {
 		return 0
 	}
 	return busy / window
+}
+
+// openConns is the most that were open after a trial.
+func (a *arranged) openConns(scenario int) int {
+	var most int64
+	a.each(scenario, func(t *record.Trial) { most = max(most, t.Wire.Open, t.WireFar.Open) })
+	return int(most)
 }
 
 // compressedAlone finds a stack that differs from the baseline in its compressor

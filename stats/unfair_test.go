@@ -26,6 +26,17 @@ func TestUnfairSetupsAreFoundByName(t *testing.T) {
 				r.Header.Scenarios[1].Transport = http("2", 1, 100)
 				busy(r, 128)
 			}},
+		{"narrow_pool b+x", "has 3 connections, good for 3 calls at a time, and 16 are in flight", "keep 16 connections", // and not what it says
+			func(r *record.Run) { r.Header.Scenarios[1].Transport = http("1.1", 16, 1); open(r, 3) }},
+		{"", "", "", func(r *record.Run) { // a busy machine had no more in flight
+			r.Header.Scenarios[1].Transport = http("1.1", 16, 1)
+			open(r, 8)
+		}},
+		{"", "", "", func(r *record.Run) { // calls of another tier, which are fewer
+			r.Header.Scenarios[1].Transport = http("1.1", 16, 1)
+			r.Header.VariedTier = new(1)
+			open(r, 3)
+		}},
 		{"", "", "", func(r *record.Run) { // one for each
 			r.Header.Scenarios[1].Transport = http("1.1", 16, 1)
 		}},
@@ -68,6 +79,13 @@ func TestUnfairSetupsAreFoundByName(t *testing.T) {
 func busy(r *record.Run, calls float64) {
 	for i := range r.Trials {
 		r.Trials[i].Load.BusyS = calls * r.Trials[i].Load.WindowS
+	}
+}
+
+// open keeps so many connections.
+func open(r *record.Run, conns int64) {
+	for i := range r.Trials {
+		r.Trials[i].Wire.Open = conns
 	}
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"iter"
+	"maps"
 	"net"
 	"reflect"
 	"strings"
@@ -21,6 +22,7 @@ func withUnfair(c catalog.Catalog) catalog.Catalog {
 	sound := c.Protocols[0]
 	for name, unfair := range map[string]client{
 		"forgetful": {every: 200, redial: true},
+		"pinched":   {pinch: true},
 		"unread":    {every: 1, mute: true},
 		"careless":  {after: probes, every: 50, mute: true},
 	} {
@@ -36,6 +38,7 @@ type client struct {
 	after, every int
 	redial       bool // forget its connections
 	mute         bool // read no reply
+	pinch        bool // keep two connections, and say that it is a pool
 }
 
 type unfairProtocol struct {
@@ -51,6 +54,10 @@ func (p unfairProtocol) Spec() protocol.Spec {
 }
 
 func (p unfairProtocol) Dial(ctx context.Context, addr string, svc *rpc.Service, o protocol.Options) (protocol.Conn, error) {
+	if p.client.pinch {
+		o.Settings = maps.Clone(o.Settings)
+		o.Settings["conns"] = "2"
+	}
 	dial := func() (protocol.Conn, error) { return p.Protocol.Dial(ctx, addr, svc, o) }
 	conn, err := dial()
 	if err != nil || p.client.every == 0 {

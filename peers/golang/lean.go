@@ -81,6 +81,9 @@ func (p *prepared) run(ctx context.Context, slots int, pace *load.Pace, more fun
 	return totals.Totals, err
 }
 
-func (p *prepared) wire() record.Wire { return record.Wire(p.client.Wire()) }
+func (p *prepared) wire() record.Wire {
+	w := p.client.Wire()
+	return record.Wire{Conns: w.Conns, Sent: w.Sent, Received: w.Received}
+}
 
 func (p *prepared) close() error { return p.client.Close() }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -17,17 +18,24 @@ import (
 
 // meter counts what crosses a process's sockets, as its reads and writes see it.
 type meter struct {
-	conns, written, read atomic.Int64
+	conns, open, written, read atomic.Int64
 }
 
 func (m *meter) count(c net.Conn) net.Conn {
 	m.conns.Add(1)
-	return &countedConn{c, m}
+	m.open.Add(1)
+	return &countedConn{Conn: c, m: m}
 }
 
 type countedConn struct {
 	net.Conn
-	m *meter
+	m    *meter
+	once sync.Once // it is closed: some close twice
+}
+
+func (c *countedConn) Close() error {
+	c.once.Do(func() { c.m.open.Add(-1) })
+	return c.Conn.Close()
 }
 
 func (c *countedConn) Read(b []byte) (int, error) {
@@ -78,11 +86,11 @@ func (m *meter) dial(ctx context.Context, network, addr string) (net.Conn, error
 
 // asCaller and asServer give the counts with Sent toward the server.
 func (m *meter) asCaller() record.Wire {
-	return record.Wire{Conns: m.conns.Load(), Sent: m.written.Load(), Received: m.read.Load()}
+	return record.Wire{Conns: m.conns.Load(), Sent: m.written.Load(), Received: m.read.Load(), Open: m.open.Load()}
 }
 
 func (m *meter) asServer() record.Wire {
-	return record.Wire{Conns: m.conns.Load(), Sent: m.read.Load(), Received: m.written.Load()}
+	return record.Wire{Conns: m.conns.Load(), Sent: m.read.Load(), Received: m.written.Load(), Open: m.open.Load()}
 }
 
 // readUsage reads what the operating system has charged this process with.
