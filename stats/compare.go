@@ -159,7 +159,8 @@ func (a *arranged) whole(m *Metric, scenario int) float64 {
 // half of alpha, all others the other half.
 func (a *arranged) judge(all []Comparison, alpha float64) {
 	var family []*Comparison
-	count := make(map[bool]float64) // by whether it is primary
+	var primary []bool
+	var p []float64
 	for i := range all {
 		c := &all[i]
 		switch {
@@ -167,15 +168,10 @@ func (a *arranged) judge(all []Comparison, alpha float64) {
 		case c.Metric.Kind == Exact:
 			c.Verdict = verdict(c.Ratio, a.run.Header.Margin)
 		default:
-			family = append(family, c)
-			count[c.Metric.Primary]++
+			family, primary, p = append(family, c), append(primary, c.Metric.Primary), append(p, c.blocks.p())
 		}
 	}
-	p, weight := make([]float64, len(family)), make([]float64, len(family))
-	for i, c := range family {
-		p[i], weight[i] = c.blocks.p(), 0.5/count[c.Metric.Primary]
-	}
-	for i, level := range holm(p, weight, alpha) {
+	for i, level := range holm(p, weights(primary), alpha) {
 		c := family[i]
 		c.Confidence = 1 - level
 		c.Ratio = c.blocks.interval(c.Confidence)

@@ -54,3 +54,10 @@ func PairedInterval(run *record.Run, metric string, scenario, over int, confiden
 	i := a.ratios(Find(metric), scenario, over).interval(confidence)
 	return i.Low, i.High
 }
+
+// OverRuns is the interval of the newer run's blocks over the older's, and the p
+// of no difference.
+func OverRuns(older, newer []float64, confidence float64) (Interval, float64) {
+	both := pair{older, newer}
+	return both.interval(confidence), both.p()
+}

@@ -33,3 +33,17 @@ func holm(p, weight []float64, alpha float64) (level []float64) {
 	}
 	return level
 }
+
+// weights are what each test of a family may take of its error: those of the
+// primary metric share one half, all others the other.
+func weights(primary []bool) []float64 {
+	count := make(map[bool]float64)
+	for _, is := range primary {
+		count[is]++
+	}
+	out := make([]float64, len(primary))
+	for i, is := range primary {
+		out[i] = 0.5 / count[is]
+	}
+	return out
+}

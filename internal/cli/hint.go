@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/tare-bench/tare/runner"
+	"github.com/tare-bench/tare/stats"
 )
 
 // hints pair what an error is with what to do about it; the first that fits
@@ -20,6 +21,7 @@ var hints = []struct {
 	{is(syscall.EADDRINUSE), "another program listens there; give another address with --listen"},
 	{is(syscall.EACCES), "this user may not; look at the permissions of what the error names"},
 	{is(errUnjudged), "measure for longer, with --for or --calls, and in --blocks 5 or more; find out why calls fail"},
+	{as[*stats.IncomparableError], "compare runs of the same workload, leg, parameters, load, driver and store; only when, where and with which versions they ran may differ"},
 	{is(errInterrupted), "print what there is with tare report FOLDER"},
 	{as[*runner.AnswerError], "to time unequal work would compare nothing; call the service by itself with tare serve and mend it first"},
 	{says("unknown protocol", "unknown codec", "unknown compressor", "no setting", "is spelled PROTOCOL"), "tare stacks lists what stacks are made of"},

@@ -151,6 +151,17 @@ func one(what string) cobra.PositionalArgs {
 	}
 }
 
+// oneOrTwo is one, of a command that may take a second.
+func oneOrTwo(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		const most = 2
+		if len(args) > most {
+			return usage(fmt.Errorf("%s takes %s or two, and there is also %q", c.CommandPath(), what, args[most]))
+		}
+		return one(what)(c, args[:min(1, len(args))])
+	}
+}
+
 func none(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usage(fmt.Errorf("%s takes no arguments, and there is %q", c.CommandPath(), args[0]))

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"encoding/json"
-
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -66,13 +66,21 @@ func (a *app) reportCommand() *cobra.Command {
 	var format string
 	var failIf []string
 	c := &cobra.Command{
-		Use:   "report FOLDER",
-		Short: "Print stored results again: those of a folder, or of a results.jsonl",
-		Args:  one("a results folder"),
+		Use:   "report FOLDER [NEWER]",
+		Short: "Print stored results again, or what has changed between two runs",
+		Long: `Print stored results again: those of a folder, or of a results.jsonl. With two,
+compare the second, newer run with the first: the same stacks, by levels.`,
+		Args: oneOrTwo("a results folder"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			render, err := a.renderer(format)
 			if err != nil {
 				return usage(err)
+			}
+			if len(args) > 1 {
+				if len(failIf) > 0 {
+					return usage(errors.New("--fail-if is of one run: give its folder alone"))
+				}
+				return a.changes(args[0], args[1], format, render)
 			}
 			run, err := readResults(args[0])
 			if err != nil {
@@ -88,6 +96,30 @@ func (a *app) reportCommand() *cobra.Command {
 	declareBounds(c, &failIf)
 	declareFormat(c, &format)
 	return c
+}
+
+// changes prints what has changed between two runs.
+func (a *app) changes(older, newer, format string, r report.Renderer) error {
+	printer, ok := r.(report.ChangesRenderer)
+	if !ok {
+		return usage(fmt.Errorf("--format %s: prints one run", format))
+	}
+	before, err := readResults(older)
+	if err != nil {
+		return err
+	}
+	after, err := readResults(newer)
+	if err != nil {
+		return err
+	}
+	c, err := stats.CompareRuns(before, after)
+	if err != nil {
+		return fmt.Errorf("compare %s with %s: %w", newer, older, err)
+	}
+	if err := printer.RenderChanges(a.Out, report.NewChanges(c)); err != nil {
+		return fmt.Errorf("print report: %w", err)
+	}
+	return nil
 }
 
 // show prints what a run means, and says which bounds it does not keep.

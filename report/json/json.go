@@ -13,7 +13,12 @@ import (
 type Renderer struct{}
 
 // Render writes d, indented, with a newline after it.
-func (Renderer) Render(w io.Writer, d *report.Document) error {
+func (Renderer) Render(w io.Writer, d *report.Document) error { return write(w, d) }
+
+// RenderChanges writes a comparison of two runs likewise.
+func (Renderer) RenderChanges(w io.Writer, c *report.Changes) error { return write(w, c) }
+
+func write(w io.Writer, d any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false) // arrows and comparisons stay readable
 	e.SetIndent("", "  ")
