@@ -178,7 +178,8 @@ func (b Bound) Figure() string {
 	if v.Value == nil {
 		return "–"
 	}
-	text, low, high := Ratio(v), "", ""
+	text := Ratio(v)
+	var low, high string
 	if b.Over != "" {
 		if low, high, _ = strings.Cut(RatioInterval(v), " to "); high == "" {
 			return text

@@ -83,7 +83,7 @@ func (a *Analysis) Check(bounds []Bound) ([]Outcome, error) {
 		case stack < 0, b.Over != "" && over < 0:
 			return nil, fmt.Errorf("judge %s: the run has no such stack", b.Typed)
 		case b.Over == "":
-			a.checkLevel(&o, stack)
+			a.checkLevel(&o, all, stack)
 		default:
 			a.checkRatio(&o, all, stack, over)
 		}
@@ -97,11 +97,13 @@ func (a *Analysis) scenario(name string) int {
 	return slices.IndexFunc(a.Scenarios, func(s Scenario) bool { return s.Name == name })
 }
 
-func (a *Analysis) checkLevel(o *Outcome, scenario int) {
+func (a *Analysis) checkLevel(o *Outcome, all *arranged, scenario int) {
 	s := a.Scenarios[scenario]
-	if t := s.Tally; o.Metric.Kind != Count && t.share() > mostErrors {
-		o.State, o.Reason = BoundWithheld, tooManyFailed(t, s.Name)
-		return
+	if o.Metric.Kind != Count {
+		if v, why := all.unfit(o.Metric, scenario, MinBlocks); v == Withheld {
+			o.State, o.Reason = BoundWithheld, why
+			return
+		}
 	}
 	i := slices.IndexFunc(s.Levels, func(l Level) bool { return l.Metric == o.Metric })
 	if i < 0 {

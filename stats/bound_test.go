@@ -126,9 +126,15 @@ func TestABoundWithoutAFigureSaysWhy(t *testing.T) {
 		want   stats.State
 		reason string
 	}{
-		"a level of a stack that fails":   {bound("b+x", "", cpu, stats.Above, 0), 6, failing, stats.BoundWithheld, "50 % of the calls of b+x failed"},
-		"a ratio to a stack that fails":   {bound("c+x", "b+x", cpu, stats.Above, 0), 6, failing, stats.BoundWithheld, "50 % of the calls of b+x failed"},
-		"a told ratio of one that fails":  {bound("b+x", "a+x", cpu, stats.Above, 0), 6, failing, stats.BoundWithheld, "50 % of the calls of b+x failed"},
+		"a level of a stack that fails":  {bound("b+x", "", cpu, stats.Above, 0), 6, failing, stats.BoundWithheld, "50 % of the calls of b+x failed"},
+		"a ratio to a stack that fails":  {bound("c+x", "b+x", cpu, stats.Above, 0), 6, failing, stats.BoundWithheld, "50 % of the calls of b+x failed"},
+		"a told ratio of one that fails": {bound("b+x", "a+x", cpu, stats.Above, 0), 6, failing, stats.BoundWithheld, "50 % of the calls of b+x failed"},
+		"the throughput of a lean driver": {bound("b+x", "", "throughput", stats.Above, 0), 6, func(r *record.Run) {
+			r.Header.Driver = record.Lean
+			for i := range r.Trials {
+				r.Trials[i].Processes[0].CPUUserS = 0.9 * r.Trials[i].Load.Seconds
+			}
+		}, stats.BoundWithheld, "with b+x "},
 		"its errors are still counted":    {bound("b+x", "", "errors", stats.Above, 0), 6, failing, stats.Broken, ""},
 		"too few calls for a quantile":    {bound("b+x", "", "latency_p999", stats.Above, 0), 6, func(*record.Run) {}, stats.BoundUnknown, ""},
 		"too few blocks for a ratio":      {bound("b+x", "a+x", cpu, stats.Above, 0), 4, func(*record.Run) {}, stats.BoundUnknown, "a verdict takes 5 blocks; there are 4"},
