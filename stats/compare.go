@@ -20,7 +20,7 @@ const (
 	Lower    Verdict = "lower"
 	Same     Verdict = "same"     // the whole interval lies inside the margin
 	Unclear  Verdict = "unclear"  // the interval is too wide to tell
-	Withheld Verdict = "withheld" // too many calls failed, or the driver was the limit: no ratio would mean anything
+	Withheld Verdict = "withheld" // a ratio would mean nothing: too many calls failed, or the driver or the offered rate was the limit
 )
 
 // mostErrors is the share of failed calls above which ratios are withheld.

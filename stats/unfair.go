@@ -244,16 +244,28 @@ func (a *arranged) carried(like record.Scenario, http string) bool {
 	})
 }
 
-// spoilers are rules that withhold what they make meaningless: where the driver
-// limits, its pace is the driver's, and so are the latencies of a closed loop,
-// which are its inverse (Little's law). CPU by the call is not.
+// spoilers are rules that withhold what they make meaningless. Where the driver
+// limits, the pace is the driver's, and so are the latencies of a closed loop,
+// which are its inverse (Little's law). Where a stack is saturated, its latencies
+// grow for as long as a trial lasts. CPU by the call means the same in both.
 var spoilers = []struct {
 	code   string
 	spoils func(record.Header, *Metric) bool
+	enough func(*evidence) bool // to spoil, once the rule is broken
+	says   string               // with the scenario and what the rule says
 }{
-	{"driver_limits", func(h record.Header, m *Metric) bool {
-		return h.Driver == record.Lean && h.Rate == 0 && (m.Kind == Quantile || m.Name == "throughput")
-	}},
+	{
+		"driver_limits", func(h record.Header, m *Metric) bool {
+			return h.Driver == record.Lean && h.Rate == 0 && (m.Kind == Quantile || m.Name == "throughput")
+		},
+		func(*evidence) bool { return true }, "with %s %s",
+	},
+	{
+		"saturated", func(h record.Header, m *Metric) bool { return h.Rate > 0 && m.Kind == Quantile },
+		func(e *evidence) bool {
+			return float64(e.tally.NotStarted) > mostErrors*float64(e.tally.NotStarted+e.tally.Calls)
+		}, "%s %s",
+	},
 }
 
 // spoilt says why a metric of a scenario tells nothing, or "".
@@ -262,10 +274,11 @@ func (a *arranged) spoilt(m *Metric, scenario int) string {
 		if !sp.spoils(a.run.Header, m) {
 			continue
 		}
+		e := gather(a, scenario, a.tally(scenario))
 		at := slices.IndexFunc(rules, func(r rule) bool { return r.code == sp.code })
-		if text, _ := rules[at].look(gather(a, scenario, a.tally(scenario))); text != "" {
+		if text, _ := rules[at].look(e); text != "" && sp.enough(e) {
 			text, _, _ = strings.Cut(text, ":")
-			return fmt.Sprintf("with %s %s", a.run.Header.Scenarios[scenario].Name, text)
+			return fmt.Sprintf(sp.says, a.run.Header.Scenarios[scenario].Name, text)
 		}
 	}
 	return ""

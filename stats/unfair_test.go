@@ -10,67 +10,77 @@ import (
 	"github.com/tare-bench/tare/stats"
 )
 
+// connected is a stack's transport.
+func connected(conns, each int) *record.Transport {
+	return &record.Transport{HTTP: "2", HTTPBy: "http", Conns: conns, CallsPerConn: each}
+}
+
 func TestUnfairSetupsAreFoundByName(t *testing.T) {
-	http := func(version string, conns, each int) *record.Transport {
-		return &record.Transport{HTTP: version, HTTPBy: "http", Conns: conns, CallsPerConn: each}
-	}
 	for _, c := range []struct {
-		want, text, remedy string // want is "" for the innocent
+		want, text, remedy string
 		change             func(*record.Run)
 	}{
 		{"narrow_pool b+x", "has 2 connections, good for 2 calls at a time, and 16 are in flight", "keep 16 connections, or lower --in-flight to 2",
-			func(r *record.Run) { r.Header.Scenarios[1].Transport = http("1.1", 2, 1) }},
+			func(r *record.Run) { r.Header.Scenarios[1].Transport = connected(2, 1) }},
 		{"narrow_pool b+x", "has 1 connection, good for 100 calls at a time, and 128 are in flight", "keep 2 connections",
-			func(r *record.Run) {
-				r.Header.InFlight, r.Header.Rate = 128, 1 // many in flight are short trials in a closed loop
-				r.Header.Scenarios[1].Transport = http("2", 1, 100)
+			func(r *record.Run) { // in an open loop: in a closed one such trials would be short
+				r.Header.InFlight, r.Header.Rate = 128, 1
+				r.Header.Scenarios[1].Transport = connected(1, 100)
 				busy(r, 128)
 			}},
-		{"narrow_pool b+x", "has 3 connections, good for 3 calls at a time, and 16 are in flight", "keep 16 connections", // and not what it says
-			func(r *record.Run) { r.Header.Scenarios[1].Transport = http("1.1", 16, 1); open(r, 3) }},
-		{"", "", "", func(r *record.Run) { // a busy machine had no more in flight
-			r.Header.Scenarios[1].Transport = http("1.1", 16, 1)
-			open(r, 8)
-		}},
-		{"", "", "", func(r *record.Run) { // calls of another tier, which are fewer
-			r.Header.Scenarios[1].Transport = http("1.1", 16, 1)
-			r.Header.VariedTier = new(1)
-			open(r, 3)
-		}},
-		{"", "", "", func(r *record.Run) { // one for each
-			r.Header.Scenarios[1].Transport = http("1.1", 16, 1)
-		}},
-		{"", "", "", func(r *record.Run) { // slots that an open loop does not use
-			r.Header.InFlight, r.Header.Rate = 128, 1
-			r.Header.Scenarios[1].Transport = http("1.1", 2, 1)
-			busy(r, 2)
-		}},
-		{"", "", "", func(r *record.Run) { // each call has its own
-			r.Header.Scenarios[1].Transport = http("1.1", 0, 1)
-		}},
+		{"narrow_pool b+x", "has 3 connections, good for 3 calls at a time, and 16 are in flight", "keep 16 connections",
+			func(r *record.Run) { // which is not what it says
+				r.Header.Scenarios[1].Transport = connected(16, 1)
+				keep(r, 3)
+			}},
 		{"compressed_on_one_side b+x", "has compressor=squeeze (500 bytes a call) and a+x has compressor=none (500)", "compress both alike",
 			func(r *record.Run) { r.Header.Scenarios[1].Factors["compressor"] = "squeeze" }},
 		{"named_address b+x", "is reached by a name (localhost:80) at 6 of 6 servers", "numeric address",
 			func(r *record.Run) { reach(r, "localhost:80") }},
-		{"", "", "", func(r *record.Run) { reach(r, "127.0.0.1:80") }},
-		{"", "", "", func(r *record.Run) { reach(r, "[fe80::1]:80") }},
 		{"even_payload", "gzip makes the calls' messages 25 times smaller", "send data",
 			func(r *record.Run) { carry(r, record.Payload{Messages: 9, Bytes: 25000, Gzipped: 1000}) }},
-		{"", "", "", func(r *record.Run) { carry(r, record.Payload{Messages: 9, Bytes: 15000, Gzipped: 1000}) }},
 	} {
 		run := quiet(stack("a+x"), stack("b+x"))
 		c.change(run)
 		a := analyse(t, run)
-		var want []string
-		if c.want != "" {
-			want = []string{c.want}
-		}
-		if got := codes(a.Warnings); !slices.Equal(got, want) {
+		if got := codes(a.Warnings); !slices.Equal(got, []string{c.want}) {
 			t.Errorf("%s: warnings %+v", c.want, a.Warnings)
 			continue
 		}
-		if c.want != "" && (!strings.Contains(a.Warnings[0].Text, c.text) || !strings.Contains(a.Warnings[0].Remedy, c.remedy)) {
-			t.Errorf("%s says %q, remedy %q", c.want, a.Warnings[0].Text, a.Warnings[0].Remedy)
+		if w := a.Warnings[0]; !strings.Contains(w.Text, c.text) || !strings.Contains(w.Remedy, c.remedy) {
+			t.Errorf("%s says %q, remedy %q", c.want, w.Text, w.Remedy)
+		}
+	}
+}
+
+func TestFairSetupsAreNotAccused(t *testing.T) {
+	for name, change := range map[string]func(*record.Run){
+		"a connection for each call in flight": func(r *record.Run) { r.Header.Scenarios[1].Transport = connected(16, 1) },
+		"a connection for each call":           func(r *record.Run) { r.Header.Scenarios[1].Transport = connected(0, 1) },
+		"slots that an open loop does not use": func(r *record.Run) {
+			r.Header.InFlight, r.Header.Rate = 128, 1
+			r.Header.Scenarios[1].Transport = connected(2, 1)
+			busy(r, 2)
+		},
+		"a busy machine had no more in flight at once": func(r *record.Run) {
+			r.Header.Scenarios[1].Transport = connected(16, 1)
+			keep(r, 8)
+		},
+		"calls of another tier, which are fewer": func(r *record.Run) {
+			r.Header.Scenarios[1].Transport = connected(16, 1)
+			r.Header.VariedTier = new(1)
+			keep(r, 3)
+		},
+		"an address of IPv4": func(r *record.Run) { reach(r, "127.0.0.1:80") },
+		"an address of IPv6": func(r *record.Run) { reach(r, "[fe80::1]:80") },
+		"data that shrinks as JSON does": func(r *record.Run) {
+			carry(r, record.Payload{Messages: 9, Bytes: 15000, Gzipped: 1000})
+		},
+	} {
+		run := quiet(stack("a+x"), stack("b+x"))
+		change(run)
+		if a := analyse(t, run); len(a.Warnings) > 0 {
+			t.Errorf("%s: warnings %+v", name, a.Warnings)
 		}
 	}
 }
@@ -82,8 +92,8 @@ func busy(r *record.Run, calls float64) {
 	}
 }
 
-// open keeps so many connections.
-func open(r *record.Run, conns int64) {
+// keep has so many connections open after each trial.
+func keep(r *record.Run, conns int64) {
 	for i := range r.Trials {
 		r.Trials[i].Wire.Open = conns
 	}
@@ -174,6 +184,28 @@ func TestALimitedLeanDriverWithholdsItsPace(t *testing.T) {
 				if got.Verdict == stats.Withheld && !strings.HasPrefix(got.Reason, "with b+x its driver uses ") {
 					t.Errorf("%s is withheld because %s", got.Metric.Name, got.Reason)
 				}
+			}
+		}
+	}
+}
+
+// Latencies of a stack that cannot keep up grow for as long as it is watched.
+func TestASaturatedStackWithholdsLatency(t *testing.T) {
+	for notStarted, withheld := range map[int]bool{0: false, 2: false, 6: true} { // of 3,000 and more
+		run := quiet(stack("a+x"), stack("b+x"))
+		run.Header.Rate = 12_000
+		for i := range run.Trials {
+			if run.Trials[i].Scenario == 1 {
+				run.Trials[i].Load.NotStarted = notStarted
+			}
+		}
+		for _, c := range analyse(t, run).Comparisons {
+			latency := strings.HasPrefix(c.Metric.Name, "latency")
+			if (c.Verdict == stats.Withheld) != (withheld && latency) {
+				t.Errorf("%d not started: %s is %s: %s", notStarted, c.Metric.Name, c.Verdict, c.Reason)
+			}
+			if c.Verdict == stats.Withheld && c.Reason != "b+x is saturated" {
+				t.Errorf("withheld because %q", c.Reason)
 			}
 		}
 	}

@@ -30,9 +30,9 @@ func (Codec) Spec() codec.Spec {
 	}
 }
 
-// remark has the figures of 500 records of 16 fields, as METHOD.md gives them.
-const remark = "writes its JSON from generated messages, which takes some 7.8 µs where encoding/json takes 2.0 µs for a plain struct: " +
-	"it is not the JSON of a hand-written service"
+// remark has the figures of an order of 16 lines, on two shared cores.
+const remark = "writes its JSON from generated messages, which takes some 8 times as long as encoding/json takes for a plain struct " +
+	"(27 against 3.4 µs for 1.7 kB): it is not the JSON of a hand-written service"
 
 // Bind binds to the type's generated message.
 func (Codec) Bind(t *rpc.Type) (codec.Binding, error) {
