@@ -45,7 +45,7 @@ func weighStall(ctx context.Context, s *Scale) ([]Reading, error) {
 		after  = "6s" // of the first call: past the warm-up, and well before the trial's end
 		n      = 16
 	)
-	stack := s.laden("stall", "1s@"+after)
+	stack := s.laden("stall", "1s:"+after)
 	slice := seconds(under / (1 - counted))
 	open, err := s.run(ctx, experiment{
 		stacks: []string{stack}, rate: 500, arrivals: plan.Constant, slice: slice, rounds: 1, blocks: 1,
@@ -85,16 +85,17 @@ func longer(h record.Histogram, x float64) float64 {
 // long as the mean service, and nothing more; it comes off all others.
 func weighQueue(ctx context.Context, s *Scale) ([]Reading, error) {
 	const (
-		rate   = 300.0
+		rate   = 100.0
 		slice  = 3 * time.Second
 		rounds = 3
 		rhoMM1 = 0.5
-		plain  = 2 * time.Millisecond
+		plain  = 5 * time.Millisecond
 	)
 	rhos := []float64{0.3, 0.5, 0.7, 0.8}
 	e := experiment{
-		rate: rate, arrivals: plan.Poisson, slice: slice, rounds: rounds, blocks: 1,
-		seeds: typical(rounds, 400, rate, slice.Seconds(), rhos),
+		rate: rate, arrivals: plan.Poisson, inFlight: plan.DefaultInFlight, // in a queue before the driver it waits as long
+		slice: slice, rounds: rounds, blocks: 1,
+		seeds: typical(rounds, 20_000, rate, slice.Seconds(), rhos),
 	}
 	for _, rho := range rhos {
 		e.stacks = append(e.stacks, s.laden("serial", service(rho, rate)))

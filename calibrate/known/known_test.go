@@ -20,7 +20,7 @@ func TestSettings(t *testing.T) {
 		{"burn", "1.5us", weight{burn: 1500}},
 		{"serial", "2ms", weight{serial: service{2 * time.Millisecond, false}}},
 		{"serial", "exp:2ms", weight{serial: service{2 * time.Millisecond, true}}},
-		{"stall", "1s@6s", weight{stall: stall{time.Second, 6 * time.Second}}},
+		{"stall", "1s:6s", weight{stall: stall{time.Second, 6 * time.Second}}},
 		{"stall", "1s", weight{}},
 		{"wait", "soon", weight{}},
 		{"burn", "-1us", weight{}},

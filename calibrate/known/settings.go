@@ -22,7 +22,7 @@ var settings = []setting.Setting{
 	declare(waitName, "each call waits so long", "a time, as 5ms"),
 	declare(burnName, "each call uses so much CPU", "a time, as 50us"),
 	declare(serialName, "calls are served one at a time, in the order of their coming, each for so long", "a time, as 2ms, or exp:2ms for exponential times of that mean"),
-	declare(stallName, "the server stands still once for so long, some time after its first call", "TIME@TIME, as 1s@6s"),
+	declare(stallName, "the server stands still once for so long, some time after its first call", "TIME:TIME, as 1s:6s"),
 }
 
 func declare(name, about, takes string) setting.Setting {
@@ -50,9 +50,9 @@ type stall struct{ length, after time.Duration }
 func weightOf(v setting.Values) (w weight, err error) {
 	mean := v[serialName]
 	mean, w.serial.exponential = strings.CutPrefix(mean, random)
-	length, after, stalls := strings.Cut(v[stallName], "@")
+	length, after, stalls := strings.Cut(v[stallName], ":")
 	if length != "" && length != nothing && !stalls {
-		return w, fmt.Errorf("no moment after an @")
+		return w, fmt.Errorf("no moment after a colon")
 	}
 	if mean == "" && w.serial.exponential {
 		return w, fmt.Errorf("no mean after %s", random)
