@@ -37,35 +37,47 @@ func (p Protocol) Dial(_ context.Context, addr string, svc *rpc.Service, o proto
 // HTTP/2 connection.
 const streamsPerConn = 250
 
-// pool is the transports that a client's calls use in turn. Over HTTP/1.1 one
-// transport keeps all the connections; over HTTP/2 each keeps one.
+// pool is the HTTP clients that a client's calls use in turn. Over HTTP/1.1 one
+// keeps all the connections; over HTTP/2 each keeps one. There are none where
+// each call has its own: over HTTP/2 a transport that may not keep connections
+// dials several for calls that begin at once.
 type pool struct {
-	transports []*http.Transport
-	clients    []*http.Client
-	turn       atomic.Uint64
+	options protocol.Options
+	clients []*http.Client
+	turn    atomic.Uint64
 }
 
 func newPool(o protocol.Options) *pool {
-	p := new(pool)
-	transports, each := 1, kept(o)
+	p := &pool{options: o}
+	n, each := 1, kept(o)
 	if o.Settings[version.Name] == http2 {
-		transports, each = each, 1
+		n, each = each, 1
 	}
 	if o.Settings[keepAlive.Name] == off {
-		transports, each = 1, 0 // as many as calls in flight
-	}
-	for range transports {
-		t := &http.Transport{
-			DialContext:         o.DialContext,
-			Protocols:           protocols(o),
-			MaxConnsPerHost:     each,
-			MaxIdleConnsPerHost: each,
-			DisableKeepAlives:   each == 0,
+		each = 0 // as many as calls in flight
+		if o.Settings[version.Name] == http2 {
+			n = 0
 		}
-		p.transports = append(p.transports, t)
-		p.clients = append(p.clients, &http.Client{Transport: t})
+	}
+	for range n {
+		p.clients = append(p.clients, newClient(o, each))
 	}
 	return p
+}
+
+// newClient gives an HTTP client that keeps so many connections; with none it
+// opens one for each call.
+func newClient(o protocol.Options, keeps int) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DialContext:         o.DialContext,
+		Protocols:           protocols(o),
+		MaxConnsPerHost:     keeps,
+		MaxIdleConnsPerHost: keeps,
+		DisableKeepAlives:   keeps == 0,
+		// Else net/http dials on where a connection's streams are all in use,
+		// of which it takes there to be 100 until the server has said.
+		HTTP2: &http.HTTP2Config{StrictMaxConcurrentRequests: true},
+	}}
 }
 
 // kept is how many connections a client keeps, unless each call has its own.
@@ -87,6 +99,9 @@ func (p *pool) client() connect.HTTPClient {
 
 // Do makes a request with the client whose turn it is.
 func (p *pool) Do(r *http.Request) (*http.Response, error) {
+	if len(p.clients) == 0 {
+		return newClient(p.options, 0).Do(r)
+	}
 	return p.clients[p.turn.Add(1)%uint64(len(p.clients))].Do(r)
 }
 
@@ -104,8 +119,8 @@ func (c *conn) Handle(ctx context.Context, m *rpc.Method, s rpc.Stream) error {
 }
 
 func (c *conn) Close() error {
-	for _, t := range c.pool.transports {
-		t.CloseIdleConnections()
+	for _, client := range c.pool.clients {
+		client.CloseIdleConnections()
 	}
 	return nil
 }

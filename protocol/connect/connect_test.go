@@ -29,6 +29,7 @@ func TestContract(t *testing.T) {
 		"HTTP 2":                  {Codec: proto.Codec{}, Settings: map[string]string{"http": "2", "conns": "1"}},
 		"HTTP 2, two connections": {Codec: proto.Codec{}, Settings: map[string]string{"http": "2", "conns": "2"}},
 		"a connection for a call": {Codec: proto.Codec{}, Settings: map[string]string{"keepalive": "off"}, ConnPerCall: true},
+		"HTTP 2, one for a call":  {Codec: proto.Codec{}, Settings: map[string]string{"http": "2", "keepalive": "off"}, ConnPerCall: true},
 	}
 	for spoken, p := range protocols {
 		for name, stack := range stacks {

@@ -35,8 +35,8 @@ func (p Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h
 		Handler:           mux,
 		Protocols:         protocols(o),
 		ReadHeaderTimeout: headerTimeout,
-		// With the default, a client that has more in flight on the one
-		// connection that it was told to keep would open another.
+		// With the default, calls beyond it would wait for the one connection
+		// that their client was told to keep.
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: max(streamsPerConn, o.InFlight)},
 	}
 	ended := make(chan error, 1)

@@ -14,6 +14,7 @@ import (
 
 var wireChecks = []check{
 	{"a client opens as many connections as its settings say", unary, connections},
+	{"shared connections carry 300 calls at a time, and no others are opened", unary, crowded},
 	{"messages are compressed if the stack says so, and not otherwise", unary, compressed},
 }
 
@@ -25,19 +26,44 @@ func connections(t *testing.T, s *suite) {
 	if !s.stack.ConnPerCall {
 		want = s.conns(t)
 	}
-	gate := newGate(min(want, inFlight))
-	srv, c := s.start(t, rpc.HandlerFunc(func(ctx context.Context, m *rpc.Method, st rpc.Stream) error {
+	s.wantConnections(t, s.options(), calls, min(want, inFlight), want)
+}
+
+// crowded makes more calls at a time than net/http's client puts on a
+// connection before the server has said how many it takes, and more than its
+// server takes of itself. All are held until all are in flight.
+func crowded(t *testing.T, s *suite) {
+	o := s.options()
+	o.InFlight = 300
+	f, ok := s.protocol.(protocol.Framer)
+	if !ok || s.stack.ConnPerCall {
+		t.Skip("calls share no connections")
+	}
+	c, err := f.Carriage(o)
+	if err != nil || !c.HTTP2 {
+		t.Skip("calls share no connections")
+	}
+	s.wantConnections(t, o, o.InFlight, o.InFlight, c.Conns)
+}
+
+// wantConnections has o.InFlight callers make calls, of which so many are held
+// until as many are in flight, and counts the connections that they open.
+func (s *suite) wantConnections(t *testing.T, o protocol.Options, calls, held, want int) {
+	t.Helper()
+	gate := newGate(held)
+	srv := s.serveWith(t, rpc.HandlerFunc(func(ctx context.Context, m *rpc.Method, st rpc.Stream) error {
 		if err := gate.pass(ctx); err != nil {
 			return err
 		}
 		return conformance.Handler{}.Handle(ctx, m, st)
-	}))
+	}), conformance.Service, o)
+	c := s.dialWith(t, srv.addr(), o)
 	ctx := patient(t)
 	var wg sync.WaitGroup
 	var next atomic.Int64
-	for range inFlight {
+	for range o.InFlight {
 		wg.Go(func() {
-			for next.Add(1) <= calls {
+			for next.Add(1) <= int64(calls) {
 				if _, err := call(ctx, c, conformance.Echo, &conformance.EchoRequest{Item: conformance.Ordinary()}); err != nil {
 					t.Errorf("call: %v", err)
 					return
@@ -47,7 +73,7 @@ func connections(t *testing.T, s *suite) {
 	}
 	wg.Wait()
 	if got := srv.accepted.Load(); got != int64(want) {
-		t.Errorf("%d connections for %d calls, want %d", got, calls, want)
+		t.Errorf("%d connections for %d calls, %d at a time, want %d", got, calls, o.InFlight, want)
 	}
 }
 

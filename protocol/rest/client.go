@@ -75,6 +75,9 @@ func newClient(o protocol.Options) *http.Client {
 			MaxIdleConnsPerHost: each,
 			DisableKeepAlives:   o.Settings[keepAlive.Name] == keepAliveOff,
 			DisableCompression:  true, // it would ask for gzip, and undo it
+			// Else net/http dials on where a connection's streams are all in use,
+			// of which it takes there to be 100 until the server has said.
+			HTTP2: &http.HTTP2Config{StrictMaxConcurrentRequests: true},
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

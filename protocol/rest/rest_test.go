@@ -20,7 +20,7 @@ func TestContract(t *testing.T) {
 		"compressed":            {Codec: json.Codec{}, Compressor: gzip.Compressor{}},
 		"compressed, binary":    {Codec: proto.Codec{}, Compressor: zstd.Compressor{}},
 		"HTTP/2":                {Codec: json.Codec{}, Settings: set("http", "2")},
-		"HTTP/2, binary":        {Codec: proto.Codec{}, Settings: set("http", "2")},
+		"HTTP/2, binary":        {Codec: proto.Codec{}, Settings: set("http", "2", "conns", "1")},
 		"HTTP/2, 8 connections": {Codec: json.Codec{}, Settings: set("http", "2", "conns", "8")},
 		"4 connections":         {Codec: json.Codec{}, Settings: set("conns", "4")},
 		"a connection per call": {Codec: json.Codec{}, Settings: set("keepalive", "off"), ConnPerCall: true},

@@ -26,7 +26,12 @@ func (Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h r
 	if err != nil {
 		return err
 	}
-	srv := &http.Server{Handler: mux, Protocols: protocols(o.Settings), ReadHeaderTimeout: headerTimeout}
+	srv := &http.Server{
+		Handler: mux, Protocols: protocols(o.Settings), ReadHeaderTimeout: headerTimeout,
+		// With the default, calls beyond it would wait for the one connection that
+		// their client was told to keep.
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: max(streamsPerConn, o.InFlight)},
+	}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }()
 	select {
