@@ -6,8 +6,6 @@ import (
 	"math"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/tare-bench/tare/peer"
 	"github.com/tare-bench/tare/peers/golang"
 	"github.com/tare-bench/tare/plan"
@@ -58,22 +56,17 @@ func weighCPU(ctx context.Context, s *Scale) ([]Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	base := trialsOf(run, 0)
 	var out []Reading
 	for i, d := range more {
-		var all []float64
-		for j, t := range trialsOf(run, i+1) {
-			all = append(all, serverCPU(t)-serverCPU(base[j]))
-		}
-		mean, sd := stat.MeanStdDev(all, nil)
-		r := near(fmt.Sprintf("server CPU per call, %v more", d), "s", d.Seconds(), mean, 0.05*d.Seconds())
-		r.Note = fmt.Sprintf("± %.1f µs, by round", 1e6*1.96*sd/math.Sqrt(float64(len(all))))
+		all := differences(run, i+1, 0, serverCPU)
+		r := near(fmt.Sprintf("server CPU per call, %v more", d), "s", d.Seconds(), middle(all), 0.05*d.Seconds())
+		r.Note = spread(all, 0)
 		out = append(out, r)
 	}
 	return append(out, shown(fmt.Sprintf("server CPU per call beside %v", both), "s", cpuPerCall(run, 0)-both.Seconds())), nil
 }
 
-func serverCPU(t record.Trial) float64 { return t.Processes[1].CPU() / float64(t.Load.Calls) }
+func serverCPU(t *record.Trial) float64 { return t.Processes[1].CPU() / float64(t.Load.Calls) }
 
 // cpuPerCall is the server CPU per call of a scenario, over the run.
 func cpuPerCall(run *record.Run, scenario int) float64 {

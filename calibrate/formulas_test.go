@@ -8,7 +8,7 @@ import (
 	"github.com/tare-bench/tare/stats"
 )
 
-func close(a, b, within float64) bool { return math.Abs(a-b) <= within }
+func about(a, b, within float64) bool { return math.Abs(a-b) <= within }
 
 func TestFormulas(t *testing.T) {
 	for _, c := range []struct {
@@ -33,15 +33,15 @@ func TestFormulas(t *testing.T) {
 		{"resolves in four times as much", resolves(0.02, 30, 120), math.Expm1(0.01)},
 		{"no clear verdict in 3 runs", float64(allowed(3, 0.05)), 0},
 		{"3 of 40", float64(allowed(40, 0.05)), 3},
-		{"median of two", median([]float64{4, 1}), 2.5},
-		{"median of three", median([]float64{9, 1, 5}), 5},
+		{"middle of two", middle([]float64{1, 4}), 2.5},
+		{"middle of three", middle([]float64{1, 5, 9}), 5},
 	} {
-		if !close(c.got, c.want, 1e-12) {
+		if !about(c.got, c.want, 1e-12) {
 			t.Errorf("%s: %v; want %v", c.what, c.got, c.want)
 		}
 	}
-	if got := median(nil); !math.IsNaN(got) {
-		t.Errorf("median of nothing is %v; want NaN", got)
+	if got := middle(nil); !math.IsNaN(got) {
+		t.Errorf("the middle of nothing is %v; want NaN", got)
 	}
 }
 
@@ -51,7 +51,7 @@ func TestArrivalsWaitAsTheFormulaSays(t *testing.T) {
 		const rate = 1000
 		got := lindley(arrivals(rate, 2000, 7), rho/rate, 0)
 		want := meanWaitMD1(rho, rho/rate)
-		if !close(got, want, 0.02*want) {
+		if !about(got, want, 0.02*want) {
 			t.Errorf("ρ = %v: %v; want %v", rho, got, want)
 		}
 	}
@@ -68,7 +68,7 @@ func TestTypicalSeedsAreNearTheFormula(t *testing.T) {
 		due := arrivals(rate, long, seed)
 		for _, rho := range rhos {
 			got, want := lindley(due, rho/rate, counted*due[len(due)-1]), meanWaitMD1(rho, rho/rate)
-			if !close(got, want, 0.03*want) {
+			if !about(got, want, 0.03*want) {
 				t.Errorf("seed %d, ρ = %v: %v; want %v", seed, rho, got, want)
 			}
 		}
@@ -151,6 +151,32 @@ func TestLedger(t *testing.T) {
 	}
 }
 
+func TestDifferencesArePairedByRound(t *testing.T) {
+	run := new(record.Run)
+	add := func(round, scenario int, cpu float64, lost bool) {
+		trial := record.Trial{Round: round, Scenario: scenario, Processes: []record.Usage{{}, {CPUUserS: cpu}}}
+		if !lost {
+			trial.Load = &record.Load{Calls: 10}
+		}
+		run.Trials = append(run.Trials, trial)
+	}
+	add(0, 0, 10, false)
+	add(0, 1, 50, false)
+	add(1, 1, 99, false) // whose like was lost
+	add(1, 0, 20, true)
+	add(2, 1, 50, false)
+	add(2, 0, 30, false)
+	if got := differences(run, 1, 0, serverCPU); len(got) != 2 || got[0] != 2 || got[1] != 4 {
+		t.Errorf("differences %v; want 2 and 4", got)
+	}
+	if got, want := spread([]float64{1, 2, 3, 4, 5, 6, 7, 8}, -1), "half of the rounds: 2 s to 5 s"; got != want {
+		t.Errorf("spread %q; want %q", got, want)
+	}
+	if got := spread(nil, 0); got != "no round gave a result" {
+		t.Errorf("spread of nothing: %q", got)
+	}
+}
+
 func TestSlowdown(t *testing.T) {
 	a := &stats.Analysis{UnderLoadS: 30}
 	interval := stats.Interval{Low: 1.05, Value: 1.1, High: 1.15}
@@ -162,7 +188,7 @@ func TestSlowdown(t *testing.T) {
 	if len(got) != 7 || got[0].Verdict() != Pass {
 		t.Fatalf("readings %+v; want that it was found, and three times for two metrics", got)
 	}
-	if want := math.Sqrt(1.15/1.05) - 1; !close(got[2].Measured, want, 1e-9) {
+	if want := math.Sqrt(1.15/1.05) - 1; !about(got[2].Measured, want, 1e-9) {
 		t.Errorf("%s: %v; want %v", got[2].What, got[2].Measured, want)
 	}
 	a.Comparisons[0].Verdict = stats.Unclear

@@ -3,8 +3,6 @@ package calibrate
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/tare-bench/tare/plan"
@@ -110,8 +108,11 @@ func weighQueue(ctx context.Context, s *Scale) ([]Reading, error) {
 	for i, rho := range rhos {
 		d := service(rho, rate)
 		truth := meanWaitMD1(rho, d.Seconds())
-		wait := excess(run, i, unloaded, d-plain)
-		out = append(out, near(fmt.Sprintf("M/D/1, ρ = %.1f: mean wait", rho), "s", truth, wait, 0.10*truth))
+		longer := differences(run, i, unloaded, func(t *record.Trial) float64 { return t.Load.Latency.Mean().Seconds() })
+		wait := middle(longer) - (d - plain).Seconds()
+		r := near(fmt.Sprintf("M/D/1, ρ = %.1f: mean wait", rho), "s", truth, wait, 0.10*truth)
+		r.Note = spread(longer, -(d - plain).Seconds())
+		out = append(out, r)
 	}
 	way := merged(run, unloaded).Quantile(0.5) - plain
 	for _, q := range []float64{0.5, 0.9} {
@@ -128,26 +129,6 @@ func service(rho, rate float64) time.Duration {
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
-// excess is by how much more than longer a scenario's mean latency exceeds that
-// of another: the median over the rounds, which the machine's own stalls in one
-// do not move.
-func excess(run *record.Run, scenario, than int, longer time.Duration) float64 {
-	a, b := trialsOf(run, scenario), trialsOf(run, than)
-	var all []float64
-	for i := range min(len(a), len(b)) {
-		all = append(all, (a[i].Load.Latency.Mean() - b[i].Load.Latency.Mean() - longer).Seconds())
-	}
-	return median(all)
-}
-
-func median(xs []float64) float64 {
-	if len(xs) == 0 {
-		return math.NaN()
-	}
-	slices.Sort(xs)
-	return (xs[(len(xs)-1)/2] + xs[len(xs)/2]) / 2
-}
 
 // weighLittle: what is in flight in the mean, added up call by call, is the rate
 // times the mean latency, whatever the two are (Little's law).
