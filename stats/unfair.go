@@ -68,7 +68,7 @@ func (s setup) narrowPool() (text, remedy string) {
 	// Where all calls in flight are the stack's own, a client that keeps less
 	// than half of what they need was seen never to have needed it, or to be
 	// unable to.
-	if open := s.a.openConns(s.scenario); open > 0 && h.Rate == 0 && driverVaries(h) && 2*open*t.CallsPerConn < h.InFlight {
+	if open := s.a.openConns(s.scenario); open > 0 && driverVaries(h) && float64(2*open*t.CallsPerConn) < inFlight {
 		conns = open
 	}
 	good := conns * t.CallsPerConn
@@ -109,7 +109,7 @@ func (s setup) compressedAlone() (text, remedy string) {
 	h := s.a.run.Header
 	this, base := h.Scenarios[s.scenario], h.Scenarios[s.a.baseline()]
 	ours, theirs := this.Factors[axisCompressor], base.Factors[axisCompressor]
-	if ours == theirs || len(differences(base, this)) == 1 {
+	if ours == theirs {
 		return "", ""
 	}
 	held := func(of record.Scenario, compressor string) bool {

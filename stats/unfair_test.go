@@ -8,6 +8,7 @@ import (
 
 	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/stats"
+	"github.com/tare-bench/tare/stats/statstest"
 )
 
 // connected is a stack's transport.
@@ -115,11 +116,24 @@ func carry(r *record.Run, p record.Payload) {
 }
 
 func TestCompressorsAreComparedWhereTheRunTellsThemApart(t *testing.T) {
-	run := quiet(stack("a+x"), stack("a+x#2"), stack("b+x"), stack("b+x#2"))
-	run.Header.Scenarios[1].Factors["compressor"] = "squeeze" // differs in nothing else
-	run.Header.Scenarios[3].Factors["compressor"] = "squeeze" // stands beside the same without
-	if got := codes(analyse(t, run).Warnings); len(got) > 0 {
-		t.Errorf("warnings %v", got)
+	for _, names := range [][]string{
+		{"a+x", "a+x#squeeze"},                // nothing else differs
+		{"a+x", "b+x", "b+x#squeeze"},         // the same without stands beside it
+		{"a+x", "a+x#squeeze", "b+x#squeeze"}, // and so does the baseline with
+	} {
+		var stacks []statstest.Stack
+		for _, name := range names {
+			stacks = append(stacks, stack(name))
+		}
+		run := quiet(stacks...)
+		for i, name := range names {
+			if strings.HasSuffix(name, "#squeeze") {
+				run.Header.Scenarios[i].Factors["compressor"] = "squeeze"
+			}
+		}
+		if got := codes(analyse(t, run).Warnings); len(got) > 0 {
+			t.Errorf("%v: warnings %v", names, got)
+		}
 	}
 }
 
