@@ -1,6 +1,7 @@
 package lean_test
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -72,6 +73,28 @@ func TestServersThatBreakOff(t *testing.T) {
 			}
 			got.only(t, c.class, 20)
 		})
+	}
+}
+
+// A server that says more than it was asked for has its surplus thrown away with
+// the connection: it would be the next call's answer.
+func TestSurplusIsNoAnswer(t *testing.T) {
+	const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+	addr := breakOff(t, answer+"ok"+answer+"no", func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
+	client, got := dial(t, addr, protocol.Carriage{KeepAlive: true, Conns: 1}), new(tape)
+	frame := echo(nil)
+	frame.Check = func(a protocol.Answer) error {
+		if string(a.Body) != "ok" {
+			return fmt.Errorf("another's answer: %q", a.Body)
+		}
+		return nil
+	}
+	if _, err := client.Drive(t.Context(), 1, exactly(10), calls(t, client, frame), got); err != nil {
+		t.Fatal(err)
+	}
+	got.only(t, "ok", 10)
+	if wire := client.Wire(); wire.Conns != 10 {
+		t.Errorf("%d connections, want one for each call", wire.Conns)
 	}
 }
 

@@ -43,7 +43,8 @@ func (h *http1) finish(in []byte) {
 	c, s := h.conn, h.slot
 	h.slot = nil
 	c.loop.answered(s, h.answer.answer(in))
-	if h.answer.closes || !c.loop.client.config.Carriage.KeepAlive || c.sent < len(c.out) {
+	surplus := h.answer.at < len(in) // nobody asked for it: the next call must not take it for its answer
+	if surplus || h.answer.closes || !c.loop.client.config.Carriage.KeepAlive || c.sent < len(c.out) {
 		c.hangUp()
 	}
 }

@@ -101,6 +101,7 @@ func TestResponsesEndlessInOneWay(t *testing.T) {
 	for _, c := range []struct{ begin, again string }{
 		{"HTTP/1.1 200 OK\r\n", "a: b\r\n"},
 		{"HTTP/1.1 200 OK\r\na:", "b"},
+		{"HTTP/1.1 200 OK\r\n\r\n", "a body without an end. "},
 		{"", "HTTP/1.1 100 Continue\r\n\r\n"},
 		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1;" + strings.Repeat("x", 3000) + "\r\nx\r\n"},
 		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "a: b\r\n"},

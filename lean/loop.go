@@ -134,6 +134,7 @@ func (l *loop) run(ctx context.Context) error {
 	if l.pace.Open() {
 		punctual()
 	}
+	l.tick() // connections were looked after since the trial began
 	for {
 		l.begin()
 		if l.over && l.oldest == nil {
@@ -188,6 +189,9 @@ func (l *loop) timeout() time.Duration {
 	d := time.Duration(-1)
 	if l.oldest != nil {
 		d = max(0, l.oldest.start+l.client.config.Deadline-l.now)
+	}
+	if l.next.taken {
+		l.tick() // what was done since the last events is not to be waited for again
 	}
 	if l.next.taken && (d < 0 || l.next.due-l.now < d) {
 		d = max(0, l.next.due-l.now)

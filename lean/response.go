@@ -80,9 +80,13 @@ func (r *response) parse(buf []byte) (done bool, err error) {
 	for r.stage != complete {
 		switch r.stage {
 		case inBody, inChunk:
-			if !r.takeBody(buf) {
-				return false, nil
+			if r.takeBody(buf) {
+				continue
 			}
+			if r.to-r.from > r.limit { // of a body that ends with the connection
+				return false, r.tooLong()
+			}
+			return false, nil
 		default:
 			line, ok, err := r.line(buf)
 			if err != nil || !ok {
@@ -294,7 +298,7 @@ func (r *response) takeBody(buf []byte) (ok bool) {
 // end says whether a response that came as far as buf is complete if nothing
 // follows.
 func (r *response) end(buf []byte) bool {
-	return r.stage == inBody && r.framing == untilClose && r.to-r.from <= r.limit && r.at == len(buf)
+	return r.stage == inBody && r.framing == untilClose && r.at == len(buf)
 }
 
 // answer shows what was parsed of buf. It is valid as long as buf is.
