@@ -115,6 +115,25 @@ func carry(r *record.Run, p record.Payload) {
 	}
 }
 
+// In a short run the calls of the trials' ends are a large part of all.
+func TestBytesOfTheLastCallsDoNotDisagree(t *testing.T) {
+	for calls, want := range map[int]int{160: 0, 3000: 1} {
+		run := statstest.Experiment{
+			Stacks: []statstest.Stack{stack("a+x"), stack("b+x")}, Blocks: 5, Rounds: 1, Slice: 250 * time.Millisecond,
+		}.Run()
+		for i := range run.Trials {
+			one := &run.Trials[i]
+			one.Load.Calls = calls
+			if one.Scenario == 1 {
+				one.WireFar.Sent = one.Wire.Sent * 98 / 100
+			}
+		}
+		if got := analyse(t, run).Warnings; len(got) != want {
+			t.Errorf("%d calls a trial: %+v", calls, got)
+		}
+	}
+}
+
 func TestCompressorsAreComparedWhereTheRunTellsThemApart(t *testing.T) {
 	for _, names := range [][]string{
 		{"a+x", "a+x#squeeze"},                // nothing else differs

@@ -46,7 +46,7 @@ func innocents(t *testing.T, c catalog.Catalog) (all []string) {
 func TestInnocentStacksAreAccusedOfNothing(t *testing.T) {
 	c := catalog.Default()
 	w := c.Workloads[0].Spec()
-	const inFlight, perTrial, blocks = 8, 80, stats.MinBlocks
+	const inFlight, perTrial, blocks = 5, 50, stats.MinBlocks
 	p, err := plan.New(plan.Request{
 		Workload: w.Name, Leg: w.Legs[len(w.Legs)-1].Name, Store: c.KeptIn, Stacks: innocents(t, c),
 		InFlight: inFlight, Calls: blocks * perTrial, Blocks: blocks, Seed: 1,
