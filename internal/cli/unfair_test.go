@@ -21,7 +21,7 @@ import (
 func withUnfair(c catalog.Catalog) catalog.Catalog {
 	sound := c.Protocols[0]
 	for name, unfair := range map[string]client{
-		"forgetful": {every: 200, redial: true},
+		"forgetful": {every: 80, redial: true},
 		"pinched":   {pinch: true},
 		"unread":    {every: 1, mute: true},
 		"careless":  {after: probes, every: 50, mute: true},
