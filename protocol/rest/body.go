@@ -3,6 +3,7 @@ package rest
 import (
 	"errors"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/tare-bench/tare/rpc"
@@ -33,6 +34,10 @@ func tooLong(limit int) *rpc.Error {
 	return rpc.Errorf(rpc.ResourceExhausted, "message is longer than %d bytes", limit)
 }
 
+// onTrust is how much room a message gets for no more than saying that it is
+// long. What is longer gets the rest once so much is there.
+const onTrust = 1 << 20
+
 // fill reads r to its end. length is how long it says it is, or negative where
 // it does not say; errTooLong means more than limit.
 func (b *buffer) fill(r io.Reader, length int64, limit int) error {
@@ -41,11 +46,11 @@ func (b *buffer) fill(r io.Reader, length int64, limit int) error {
 	}
 	b.b = b.b[:0]
 	if length > int64(cap(b.b)) {
-		b.b = make([]byte, 0, length)
+		b.b = make([]byte, 0, min(length, onTrust))
 	}
 	for {
 		if len(b.b) == cap(b.b) {
-			b.b = append(b.b, 0)[:len(b.b)]
+			b.b = slices.Grow(b.b, max(1, int(length)-len(b.b)))
 		}
 		n, err := r.Read(b.b[len(b.b):cap(b.b)])
 		b.b = b.b[:len(b.b)+n]

@@ -9,9 +9,11 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync/atomic"
 	"time"
 
+	"github.com/tare-bench/tare/codec"
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
 )
@@ -223,31 +225,35 @@ func (c *caller) exchange(ctx context.Context, r *http.Request, s rpc.Stream) er
 // read it after the answer has come, and sends it in one packet with its header
 // only out of a reader that it knows, which does not say when it is done.
 func (e *endpoint) body(in any) ([]byte, error) {
-	buf := newBuffer()
-	defer buf.free()
-	if err := e.encode(buf, in); err != nil {
+	if e.coding == nil {
+		return e.encode(nil, in)
+	}
+	plain, packed := newBuffer(), newBuffer()
+	defer plain.free()
+	defer packed.free()
+	var err error
+	if plain.b, err = e.encode(plain.b, in); err != nil {
 		return nil, err
 	}
-	return bytes.Clone(buf.b), nil
+	if err := e.coding.pack(packed, plain.b); err != nil {
+		return nil, rpc.Errorf(rpc.Internal, "compress: %v", err)
+	}
+	return bytes.Clone(packed.b), nil // its length was not known
 }
 
-// encode fills buf with a request's body.
-func (e *endpoint) encode(buf *buffer, in any) error {
-	var err error
-	buf.b, err = e.in.Append(buf.b[:0], e.in.Native(in))
+// encode appends a request's message to dst, to which it gives room at once
+// where the codec knows how much.
+func (e *endpoint) encode(dst []byte, in any) ([]byte, error) {
+	native := e.in.Native(in)
+	appended := e.in.Append
+	if s, ok := e.in.(codec.Sizer); ok {
+		dst, appended = slices.Grow(dst, s.Size(native)), s.AppendSized
+	}
+	dst, err := appended(dst, native)
 	if err != nil {
-		return rpc.Errorf(rpc.InvalidArgument, "encode %s: %v", e.method.In.Name, err)
+		return dst, rpc.Errorf(rpc.InvalidArgument, "encode %s: %v", e.method.In.Name, err)
 	}
-	if e.coding == nil {
-		return nil
-	}
-	packed := newBuffer()
-	defer packed.free()
-	if err := e.coding.pack(packed, buf.b); err != nil {
-		return rpc.Errorf(rpc.Internal, "compress: %v", err)
-	}
-	buf.b, packed.b = packed.b, buf.b
-	return nil
+	return dst, nil
 }
 
 // reply reads a unary answer.

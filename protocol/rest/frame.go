@@ -28,12 +28,12 @@ func (Protocol) Frame(m *rpc.Method, in any, o protocol.Options) (protocol.Frame
 		return protocol.Frame{}, err
 	}
 	e := bound[0]
-	var body buffer
-	if err := e.encode(&body, in); err != nil {
+	body, err := e.body(in)
+	if err != nil {
 		return protocol.Frame{}, err
 	}
 	f := protocol.Frame{
-		Verb: e.verb, Path: e.path, Body: body.b,
+		Verb: e.verb, Path: e.path, Body: body,
 		Header: []protocol.Field{{Name: "user-agent", Value: userAgents[o.Settings[version.Name]]}},
 		Check:  checkAnswer,
 	}

@@ -162,9 +162,13 @@ func (f frames) next(r *bufio.Reader, buf *buffer, limit int) ([]byte, bool, err
 
 // take reads just n bytes.
 func (b *buffer) take(r io.Reader, n int) error {
-	b.b = slices.Grow(b.b[:0], n)[:n]
-	if _, err := io.ReadFull(r, b.b); err != nil {
-		return io.ErrUnexpectedEOF
+	b.b = b.b[:0]
+	for _, end := range [...]int{min(n, max(cap(b.b), onTrust)), n} {
+		at := len(b.b)
+		b.b = slices.Grow(b.b, end-at)[:end]
+		if _, err := io.ReadFull(r, b.b[at:]); err != nil {
+			return io.ErrUnexpectedEOF
+		}
 	}
 	return nil
 }
