@@ -242,6 +242,9 @@ func trailerField(trailer []byte, name string) string {
 	return ""
 }
 
+// longestTrailer is many times what servers put into one.
+const longestTrailer = 256 << 10
+
 // newInflater gives a function that decompresses trailers.
 func newInflater(c compress.Compressor) func([]byte) ([]byte, error) {
 	if c == nil {
@@ -254,7 +257,11 @@ func newInflater(c compress.Compressor) func([]byte) ([]byte, error) {
 		if err := r.Reset(bytes.NewReader(src)); err != nil {
 			return nil, err
 		}
-		return io.ReadAll(r)
+		plain, err := io.ReadAll(io.LimitReader(r, longestTrailer+1))
+		if err == nil && len(plain) > longestTrailer {
+			err = fmt.Errorf("longer than %d bytes", longestTrailer)
+		}
+		return plain, err
 	}
 }
 
@@ -269,7 +276,8 @@ func statusError(code, message string) error {
 	if plain, err := url.PathUnescape(message); err == nil {
 		message = plain
 	}
-	return &rpc.Error{Code: rpc.Code(n), Message: message}
+	// Unescaped or not, message may be the answer's own memory.
+	return &rpc.Error{Code: rpc.Code(n), Message: strings.Clone(message)}
 }
 
 func notOfProtocol(format string, args ...any) error {

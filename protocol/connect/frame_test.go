@@ -3,6 +3,7 @@ package connect
 import (
 	"encoding/binary"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/tare-bench/tare/compress/gzip"
@@ -16,6 +17,10 @@ func TestWebCheckReadsTheTrailer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	long, err := compressed(nil, []byte(success+"x: "+strings.Repeat("x", longestTrailer)+"\r\n"), gzip.Compressor{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	message := envelope(0, "grpc-status: 0") // what a trailer would say
 	for _, c := range []struct {
 		name   string
@@ -26,6 +31,7 @@ func TestWebCheckReadsTheTrailer(t *testing.T) {
 	}{
 		{"a message and success", http.StatusOK, nil, message + envelope(flagTrailer, success), "ok"},
 		{"success, compressed", http.StatusOK, nil, message + envelope(flagTrailer|flagCompressed, string(packed)), "ok"},
+		{"a trailer that expands without end", http.StatusOK, nil, envelope(flagTrailer|flagCompressed, string(long)), "protocol"},
 		{"failure after a message", http.StatusOK, nil, message + envelope(flagTrailer, failure), "not_found"},
 		{"failure alone", http.StatusOK, []protocol.Field{{Name: statusField, Value: "5"}}, "", "not_found"},
 		{"no trailer", http.StatusOK, nil, message, "protocol"},

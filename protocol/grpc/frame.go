@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -107,5 +108,6 @@ func check(a protocol.Answer) error {
 	if plain, err := url.PathUnescape(message); err == nil {
 		message = plain
 	}
-	return &rpc.Error{Code: rpc.Code(n), Message: message}
+	// Unescaped or not, message may be the answer's own memory.
+	return &rpc.Error{Code: rpc.Code(n), Message: strings.Clone(message)}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/protocol/protocoltest/conformance"
@@ -68,9 +69,15 @@ func frameRefused(t *testing.T, s *suite) {
 	srv := s.serve(t, conformance.Handler{})
 	in := &conformance.EchoRequest{FailCode: int32(rpc.NotFound), FailMessage: "no such account"}
 	frame := prepare(t, f, in, o)
-	err := frame.Check(send(t, frame, srv.addr(), carriage))
+	answer, overwrite := lent(send(t, frame, srv.addr(), carriage))
+	err := frame.Check(answer)
 	if err == nil {
 		t.Fatal("the frame's check takes a failure for a success")
+	}
+	text := strings.Clone(err.Error())
+	overwrite()
+	if got := err.Error(); got != text {
+		t.Errorf("the error keeps memory of the answer: %q has become %q", text, got)
 	}
 	if e := rpc.ErrorOf(err); e.Code != rpc.NotFound || e.Transport != rpc.NoFault {
 		t.Errorf("the frame's check says %q of a failure with %s", rpc.Class(err), rpc.NotFound)
@@ -189,6 +196,33 @@ func send(t *testing.T, f protocol.Frame, addr string, c protocol.Carriage) prot
 		}
 	}
 	return answer
+}
+
+// lent moves an answer into one buffer that its sender uses again, as the lean
+// driver's are. overwrite does so.
+func lent(a protocol.Answer) (_ protocol.Answer, overwrite func()) {
+	size := len(a.Body)
+	for _, f := range a.Fields {
+		size += len(f.Name) + len(f.Value)
+	}
+	buffer := make([]byte, 0, size) // which must not move
+	keep := func(s string) []byte {
+		buffer = append(buffer, s...)
+		return buffer[len(buffer)-len(s):]
+	}
+	view := func(s string) string {
+		b := keep(s)
+		return unsafe.String(unsafe.SliceData(b), len(b))
+	}
+	out := protocol.Answer{Status: a.Status, Body: keep(string(a.Body))}
+	for _, f := range a.Fields {
+		out.Fields = append(out.Fields, protocol.Field{Name: view(f.Name), Value: view(f.Value)})
+	}
+	return out, func() {
+		for i := range buffer {
+			buffer[i] = '#'
+		}
+	}
 }
 
 // request is what the recorder was sent.
