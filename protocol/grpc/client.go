@@ -32,9 +32,10 @@ func (Protocol) Dial(_ context.Context, addr string, svc *rpc.Service, o protoco
 		}
 		methods[declared] = m
 	}
+	options := dialOptions(o) // once: channels share the compressor's pools
 	dial := func() (*grpc.ClientConn, error) {
 		// "passthrough" hands addr to the dialer as it stands.
-		cc, err := grpc.NewClient("passthrough:///"+addr, dialOptions(o)...)
+		cc, err := grpc.NewClient("passthrough:///"+addr, options...)
 		if err != nil {
 			return nil, fmt.Errorf("open channel to %s: %w", addr, err)
 		}

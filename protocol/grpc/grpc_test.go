@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync/atomic"
 	"testing"
 
 	"github.com/tare-bench/tare/codec/json"
 	"github.com/tare-bench/tare/codec/proto"
+	"github.com/tare-bench/tare/compress"
 	"github.com/tare-bench/tare/compress/gzip"
 	"github.com/tare-bench/tare/compress/zstd"
 	"github.com/tare-bench/tare/protocol"
@@ -65,16 +67,50 @@ func (c brokenCaller) Recv() (any, error) {
 
 func (c brokenCaller) Send(any) error { return nil }
 
+// TestChannelsShareWriters has a channel for each call compress with the
+// writers of those before it. Pools may lose some, under the race detector many:
+// all that is asked is that some are used again.
+func TestChannelsShareWriters(t *testing.T) {
+	const calls = 40
+	made := new(atomic.Int64)
+	c := dialWith(t, conformance.Handler{}, map[string]string{"channel": "per-call"}, counting{made: made})
+	for range calls {
+		if _, err := rpc.Invoke(t.Context(), c, conformance.Echo, &conformance.EchoRequest{Item: conformance.Ordinary()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Both sides have pools of their own.
+	if got := made.Load(); got > calls {
+		t.Errorf("%d calls and their answers took %d new writers", calls, got)
+	}
+}
+
+// counting counts the writers that it makes.
+type counting struct {
+	gzip.Compressor
+	made *atomic.Int64
+}
+
+func (c counting) NewWriter() compress.Writer {
+	c.made.Add(1)
+	return c.Compressor.NewWriter()
+}
+
 // dial serves h and gives a client of it.
 func dial(t *testing.T, h rpc.Handler) protocol.Conn {
 	t.Helper()
+	return dialWith(t, h, nil, nil)
+}
+
+func dialWith(t *testing.T, h rpc.Handler, set map[string]string, c compress.Compressor) protocol.Conn {
+	t.Helper()
 	p := grpc.New()
-	settings, err := setting.Resolve(p.Spec().Settings, nil)
+	settings, err := setting.Resolve(p.Spec().Settings, set)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := protocol.Options{
-		Codec: proto.Codec{}, Settings: settings, InFlight: 1, MaxMessage: protocol.DefaultMaxMessage,
+		Codec: proto.Codec{}, Compressor: c, Settings: settings, InFlight: 1, MaxMessage: protocol.DefaultMaxMessage,
 		DialContext: new(net.Dialer).DialContext,
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -84,16 +120,16 @@ func dial(t *testing.T, h rpc.Handler) protocol.Conn {
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- p.Serve(ctx, l, conformance.Service, h, o) }()
-	c, err := p.Dial(ctx, l.Addr().String(), conformance.Service, o)
+	conn, err := p.Dial(ctx, l.Addr().String(), conformance.Service, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = c.Close()
+		_ = conn.Close()
 		cancel()
 		if err := <-served; err != nil {
 			t.Error(err)
 		}
 	})
-	return c
+	return conn
 }
