@@ -146,8 +146,17 @@ func TestLedger(t *testing.T) {
 	if l.off != 3 {
 		t.Errorf("counts differ by %v; want 3", l.off)
 	}
-	if l.kernel != (kernel{110, 55}) || l.counted.Sent != 110 {
-		t.Errorf("sums are %+v and %+v", l.kernel, l.counted)
+	if l.kernel != (kernel{110, 55}) || l.near.Sent != 110 || l.near.Received != 55 || l.far.Received != 58 {
+		t.Errorf("sums are %+v, %+v and %+v", l.kernel, l.near, l.far)
+	}
+}
+
+func TestLittle(t *testing.T) {
+	l := &record.Load{WindowCalls: 100, WindowS: 2, BusyS: 10, Latency: record.NewHistogram()}
+	l.Latency.Record(seconds(0.05))
+	l.Latency.Record(seconds(0.15))
+	if got := little(l); !about(got, 1, 1e-3) {
+		t.Errorf("50 calls/s of 0.1 s with 5 in flight: %v; want 1", got)
 	}
 }
 

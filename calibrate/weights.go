@@ -24,7 +24,7 @@ var Weights = []Weight{
 	{
 		Name:    "queue",
 		About:   "one server, calls at random: busy for a share ρ of the time with d for each (M/D/1), or exponential times (M/M/1)",
-		Formula: "mean wait ρ d / (2 (1 − ρ)) within 10 %; response quantile −ln(1 − q) d / (1 − ρ) within 15 %",
+		Formula: "mean wait ρ d / (2 (1 − ρ)) within 10 %; response quantile −ln(1 − q) d / (1 − ρ) within 25 %",
 		weigh:   weighQueue,
 	},
 	{
@@ -36,12 +36,12 @@ var Weights = []Weight{
 	{
 		Name:    "bytes",
 		About:   "the workload's own stacks, their sockets read from the kernel",
-		Formula: "bytes counted by driver and server = bytes received by the kernel (TCP_INFO), in each trial",
+		Formula: "sums of what driver and server count = bytes received by the kernel (TCP_INFO), exactly; in each trial within one ping of HTTP/2",
 		weigh:   weighBytes,
 	},
 	{
 		Name:    "cpu",
-		About:   "a server that uses 50 or 200 µs of CPU more for each call",
+		About:   "a server that uses 50 or 200 µs of CPU more for each call than one that uses 100 µs",
 		Formula: "the difference of server CPU per call is that, within 5 %",
 		weigh:   weighCPU,
 	},
