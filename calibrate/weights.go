@@ -36,7 +36,7 @@ var Weights = []Weight{
 	{
 		Name:    "bytes",
 		About:   "the workload's own stacks, their sockets read from the kernel",
-		Formula: "sums of what driver and server count = bytes received by the kernel (TCP_INFO), exactly; in each trial within one ping of HTTP/2",
+		Formula: "sums of what driver and server count = bytes received by the kernel (TCP_INFO), but for one ping of HTTP/2 that may be under way (17 B)",
 		weigh:   weighBytes,
 	},
 	{
