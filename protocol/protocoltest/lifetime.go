@@ -18,6 +18,7 @@ var lifetimeChecks = []check{
 	{"a cancelled call ends caller and handler", unary, cancelled},
 	{"a cancelled stream ends caller and handler", serverStream, cancelledStream},
 	{"a server that ends finishes its calls and refuses others", unary, graceful},
+	{"a listener that fails ends the server and its connections", unary, listenerFails},
 	{"a server that is gone is refused", unary, gone},
 	{"a connection cut in a call is reset", unary, cutInCall},
 	{"a connection cut in a stream is reset", serverStream, cutInStream},
@@ -149,6 +150,22 @@ func graceful(t *testing.T, s *suite) {
 	if err := srv.ended(t); err != nil {
 		t.Errorf("Serve returned %v", err)
 	}
+}
+
+func listenerFails(t *testing.T, s *suite) {
+	l := listen(t)
+	ctx, ended := patient(t), make(chan error, 1)
+	go func() { ended <- s.protocol.Serve(ctx, l, conformance.Service, conformance.Handler{}, s.options()) }()
+	c := s.dial(t, l.addr())
+	wantEcho(t, c, conformance.Ordinary())
+	if err := l.Listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := await(t, ended, "Serve to return"); err == nil {
+		t.Error("Serve returned nil")
+	}
+	_, err := call(ctx, c, conformance.Echo, &conformance.EchoRequest{})
+	wantError(t, err, rpc.Unavailable)
 }
 
 func gone(t *testing.T, s *suite) {

@@ -36,7 +36,7 @@ func (Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h r
 	go func() { served <- srv.Serve(l) }()
 	select {
 	case err := <-served:
-		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+		return fmt.Errorf("serve %s: %w", l.Addr(), errors.Join(err, srv.Close()))
 	case <-ctx.Done():
 	}
 	err = srv.Shutdown(context.WithoutCancel(ctx))
