@@ -149,7 +149,7 @@ func (webFraming) header(subtype, coding string, timeout time.Duration) []protoc
 		{Name: "x-user-agent", Value: agent},
 		{Name: "content-type", Value: "application/grpc-web+" + subtype},
 		{Name: "accept-encoding", Value: "identity"},
-		{Name: "grpc-timeout", Value: grpcTimeout(timeout)},
+		{Name: "grpc-timeout", Value: protocol.FormatTimeout(timeout)},
 	}
 	if coding == "" {
 		return fields
@@ -157,24 +157,6 @@ func (webFraming) header(subtype, coding string, timeout time.Duration) []protoc
 	return append(fields,
 		protocol.Field{Name: "grpc-encoding", Value: coding},
 		protocol.Field{Name: "grpc-accept-encoding", Value: coding})
-}
-
-// grpcTimeout spells a duration as gRPC does: at most eight digits and a unit.
-// Source: github.com/grpc/grpc, doc/PROTOCOL-HTTP2.md, Timeout.
-func grpcTimeout(d time.Duration) string {
-	units := []struct {
-		size time.Duration
-		name string
-	}{
-		{time.Nanosecond, "n"}, {time.Microsecond, "u"}, {time.Millisecond, "m"},
-		{time.Second, "S"}, {time.Minute, "M"},
-	}
-	for _, u := range units {
-		if n := d / u.size; n < 1e8 {
-			return strconv.FormatInt(int64(n), 10) + u.name
-		}
-	}
-	return strconv.FormatInt(int64(d/time.Hour), 10) + "H"
 }
 
 func (webFraming) body(message []byte, c compress.Compressor) ([]byte, error) {

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"google.golang.org/grpc"
 
@@ -57,7 +56,7 @@ func (Protocol) Frame(m *rpc.Method, in any, o protocol.Options) (protocol.Frame
 			return protocol.Frame{}, fmt.Errorf("compress request of %s: %w", bound.path, err)
 		}
 	}
-	header = append(header, protocol.Field{Name: "grpc-timeout", Value: timeout(o.Timeout)})
+	header = append(header, protocol.Field{Name: "grpc-timeout", Value: protocol.FormatTimeout(o.Timeout)})
 	binary.BigEndian.PutUint32(body[1:prefixLen], uint32(len(body)-prefixLen))
 	return protocol.Frame{Verb: http.MethodPost, Path: bound.path, Header: header, Body: body, Check: check}, nil
 }
@@ -71,24 +70,6 @@ func compressBody(body []byte, o protocol.Options) ([]byte, error) {
 	compressed := bytes.NewBuffer([]byte{1, 0, 0, 0, 0})
 	err := newCompressor(o.Compressor).Do(compressed, body[prefixLen:])
 	return compressed.Bytes(), err
-}
-
-// timeout spells a duration as gRPC does: at most eight digits and a unit.
-// Source: github.com/grpc/grpc, doc/PROTOCOL-HTTP2.md, Timeout.
-func timeout(d time.Duration) string {
-	units := []struct {
-		size time.Duration
-		name string
-	}{
-		{time.Nanosecond, "n"}, {time.Microsecond, "u"}, {time.Millisecond, "m"},
-		{time.Second, "S"}, {time.Minute, "M"},
-	}
-	for _, u := range units {
-		if n := d / u.size; n < 1e8 {
-			return strconv.FormatInt(int64(n), 10) + u.name
-		}
-	}
-	return strconv.FormatInt(int64(d/time.Hour), 10) + "H"
 }
 
 // check reads the trailer: a gRPC failure is an HTTP success.

@@ -172,7 +172,7 @@ func (c *caller) request(ctx context.Context) (*http.Request, error) {
 	}
 	r.Header = make(http.Header, len(r.Header)+1)
 	maps.Copy(r.Header, c.template.Header)
-	r.Header[timeoutField] = []string{formatTimeout(left)}
+	r.Header[timeoutField] = []string{protocol.FormatTimeout(left)}
 	return r, nil
 }
 

@@ -42,7 +42,7 @@ func (Protocol) Frame(m *rpc.Method, in any, o protocol.Options) (protocol.Frame
 	}
 	slices.SortFunc(f.Header, func(a, b protocol.Field) int { return strings.Compare(a.Name, b.Name) })
 	if o.Timeout > 0 {
-		f.Header = append(f.Header, protocol.Field{Name: strings.ToLower(timeoutField), Value: formatTimeout(o.Timeout)})
+		f.Header = append(f.Header, protocol.Field{Name: strings.ToLower(timeoutField), Value: protocol.FormatTimeout(o.Timeout)})
 	}
 	if o.Settings[keepAlive.Name] == keepAliveOff && o.Settings[version.Name] == http1 {
 		f.Header = append(f.Header, protocol.Field{Name: "connection", Value: "close"})

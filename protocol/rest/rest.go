@@ -33,6 +33,9 @@ const (
 	keepAliveOff = "off"
 )
 
+// timeoutField carries how long the caller still waits, as in gRPC.
+const timeoutField = "Grpc-Timeout"
+
 // Protocol is HTTP by net/http.
 type Protocol struct{}
 

@@ -117,7 +117,7 @@ func deadline(r *http.Request) (context.Context, context.CancelFunc, error) {
 	if !ok {
 		return r.Context(), nil, nil
 	}
-	d, ok := parseTimeout(v[0])
+	d, ok := protocol.ParseTimeout(v[0])
 	if !ok {
 		return nil, nil, rpc.Errorf(rpc.InvalidArgument, "%s: %q is not a time-out", timeoutField, v[0])
 	}

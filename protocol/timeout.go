@@ -1,15 +1,11 @@
-package rest
+package protocol
 
 import (
 	"strconv"
 	"time"
 )
 
-// timeoutField carries how long the caller still waits, as in gRPC: up to eight
-// digits and a unit. Source: gRPC over HTTP2, "Timeout".
-const timeoutField = "Grpc-Timeout"
-
-const maxDigits = 99_999_999
+const maxTimeoutDigits = 99_999_999
 
 // timeoutUnits are tried from the finest: what is rounded is rounded up, since
 // the caller ends the call itself.
@@ -17,21 +13,24 @@ var timeoutUnits = []struct {
 	letter byte
 	length time.Duration
 }{
-	{'u', time.Microsecond}, {'m', time.Millisecond}, {'S', time.Second}, {'M', time.Minute}, {'H', time.Hour},
+	{'n', time.Nanosecond}, {'u', time.Microsecond}, {'m', time.Millisecond},
+	{'S', time.Second}, {'M', time.Minute}, {'H', time.Hour},
 }
 
-// formatTimeout writes d, which is above 0.
-func formatTimeout(d time.Duration) string {
+// FormatTimeout spells a duration, which is above 0, as gRPC does: at most
+// eight digits and a unit.
+// Source: github.com/grpc/grpc, doc/PROTOCOL-HTTP2.md, Timeout.
+func FormatTimeout(d time.Duration) string {
 	for _, unit := range timeoutUnits {
-		if n := (d-1)/unit.length + 1; n <= maxDigits {
+		if n := (d-1)/unit.length + 1; n <= maxTimeoutDigits {
 			return string(append(strconv.AppendInt(nil, int64(n), 10), unit.letter))
 		}
 	}
 	panic("a time.Duration is under 99,999,999 hours")
 }
 
-// parseTimeout reads what formatTimeout writes, and nanoseconds, 'n'.
-func parseTimeout(s string) (time.Duration, bool) {
+// ParseTimeout reads what FormatTimeout writes.
+func ParseTimeout(s string) (time.Duration, bool) {
 	if len(s) < 2 || len(s) > 9 {
 		return 0, false
 	}
@@ -39,9 +38,6 @@ func parseTimeout(s string) (time.Duration, bool) {
 	n, err := strconv.ParseUint(digits, 10, 32)
 	if err != nil {
 		return 0, false
-	}
-	if letter == 'n' {
-		return time.Duration(n), true
 	}
 	for _, unit := range timeoutUnits {
 		if unit.letter != letter {
