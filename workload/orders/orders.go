@@ -33,11 +33,12 @@ var (
 	PaymentService = &rpc.Service{Name: MakePayment.Service, Methods: []*rpc.Method{MakePayment}}
 )
 
-// Tiers and legs bear the same two names: a leg is called after the tier that
-// its driver calls.
+// The legs: on two the payments vary, by way of the order service or without it;
+// on the third the orders.
 const (
 	orderTier   = "order"
 	paymentTier = "payment"
+	intakeLeg   = "intake"
 )
 
 // Workload is the workload.
@@ -59,6 +60,14 @@ func (Workload) Spec() workload.Spec {
 				Name:  paymentTier,
 				About: "the driver calls the payment service itself; that call varies",
 				Tiers: []workload.Tier{payment},
+			},
+			{
+				Name:  intakeLeg,
+				About: "the driver posts orders, and that call varies, as large as their lines make it; the order service has payments made over REST with JSON",
+				Tiers: []workload.Tier{
+					{Name: orderTier, Service: OrderService, Stack: workload.Varied},
+					{Name: paymentTier, Service: PaymentService, Stack: "rest+json"},
+				},
 			},
 		},
 		Params: []setting.Setting{
