@@ -38,19 +38,19 @@ func weighNull(ctx context.Context, s *Scale) ([]Reading, error) {
 	}, nil
 }
 
-// weighCPU: the difference is between servers that are laden both, and busy all
-// the time. An unladen one is not their like: what it does beside the burning
+// weighCPU: calls come one at a time, so that all that the process uses while one
+// is laden is its own. The difference is between servers that are laden both. An unladen one is not their like: what it does beside the burning
 // costs it less, with warmer caches and other wakings, and that would be taken
 // for the scale's fault.
 func weighCPU(ctx context.Context, s *Scale) ([]Reading, error) {
 	const both = 100 * time.Microsecond
 	more := []time.Duration{50 * time.Microsecond, 200 * time.Microsecond}
 	e := experiment{
-		stacks: []string{s.laden("burn", both)}, inFlight: plan.DefaultInFlight,
-		slice: 100 * time.Millisecond, rounds: 24, blocks: 2,
+		stacks: []string{s.laden("spend", both)}, inFlight: 1,
+		slice: 200 * time.Millisecond, rounds: 16, blocks: 2,
 	}
 	for _, d := range more {
-		e.stacks = append(e.stacks, s.laden("burn", both+d))
+		e.stacks = append(e.stacks, s.laden("spend", both+d))
 	}
 	run, err := s.run(ctx, e, nil)
 	if err != nil {
@@ -80,7 +80,6 @@ func cpuPerCall(run *record.Run, scenario int) float64 {
 
 // weighSame: whatever is found of a stack against itself is false.
 func weighSame(ctx context.Context, s *Scale) ([]Reading, error) {
-	const alpha = 0.05 // of each run's verdicts together
 	var clear float64
 	for i := range s.runs {
 		s.progress(fmt.Sprintf("run %d of %d", i+1, s.runs))
@@ -102,8 +101,8 @@ func weighSame(ctx context.Context, s *Scale) ([]Reading, error) {
 			}
 		}
 	}
-	r := within(fmt.Sprintf("runs of %d with a clear verdict", s.runs), "1", 0, clear, float64(allowed(s.runs, alpha)))
-	r.Truth = alpha * float64(s.runs)
+	r := within(fmt.Sprintf("runs of %d with a clear verdict", s.runs), "1", 0, clear, float64(allowed(s.runs)))
+	r.Truth = erring * float64(s.runs)
 	return []Reading{r}, nil
 }
 

@@ -20,7 +20,11 @@ func Catalog(c catalog.Catalog) (catalog.Catalog, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Protocols = append(c.Protocols[:len(c.Protocols):len(c.Protocols)], known.Protocol{Protocol: base.Protocol})
+	p, ok := base.Protocol.(known.Base)
+	if !ok {
+		return c, fmt.Errorf("the lean driver does not speak %s", c.Baseline)
+	}
+	c.Protocols = append(c.Protocols[:len(c.Protocols):len(c.Protocols)], known.Protocol{Base: p})
 	return c, nil
 }
 
@@ -62,6 +66,7 @@ func (s *Scale) laden(setting string, value any) string {
 // experiment is what to plan for a weight.
 type experiment struct {
 	stacks   []string
+	driver   string // native, if not given
 	inFlight int
 	rate     float64
 	arrivals string
@@ -74,7 +79,7 @@ type experiment struct {
 func (s *Scale) plan(e experiment) (*plan.Plan, error) {
 	round := e.slice * time.Duration(len(e.stacks))
 	p, err := plan.New(plan.Request{
-		Workload: s.spec.Name, Leg: s.leg.Name, Store: s.catalog.KeptIn, Stacks: e.stacks,
+		Workload: s.spec.Name, Leg: s.leg.Name, Store: s.catalog.KeptIn, Stacks: e.stacks, Driver: e.driver,
 		InFlight: e.inFlight, Rate: e.rate, Arrivals: e.arrivals, Slice: e.slice, Blocks: e.blocks, Seed: 1,
 		For: max(time.Second, round*time.Duration(e.blocks*(e.rounds+1))),
 	}, catalog.Facts{Catalog: s.catalog})

@@ -6,6 +6,7 @@ package known
 
 import (
 	"context"
+	"errors"
 	"net"
 	"slices"
 
@@ -18,11 +19,17 @@ import (
 const Name = "known"
 
 // Protocol is another protocol, with a known weight on its servers.
-type Protocol struct{ protocol.Protocol }
+type Protocol struct{ Base }
+
+// Base is what a weight is put on: a protocol that either driver speaks.
+type Base interface {
+	protocol.Protocol
+	protocol.Framer
+}
 
 // Spec is that of the protocol underneath, with the weights as further settings.
 func (p Protocol) Spec() protocol.Spec {
-	s := p.Protocol.Spec()
+	s := p.Base.Spec()
 	s.About = s.Name + ", with a known weight on its servers"
 	s.Name = Name
 	s.Settings = slices.Concat(s.Settings, settings)
@@ -35,19 +42,20 @@ func (p Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h
 	if err != nil {
 		return err
 	}
-	return p.Protocol.Serve(ctx, l, svc, w.before(h, load.Monotonic()), o)
+	return p.Base.Serve(ctx, l, svc, w.before(h, load.Monotonic()), o)
 }
 
 // before gives a handler that carries the weight, then answers as h does.
 func (w weight) before(h rpc.Handler, clock load.Clock) rpc.Handler {
-	g, q, b := &gate{stall: w.stall}, newQueue(w.serial), &burner{each: w.burn}
+	g, q := &gate{stall: w.stall}, newQueue(w.serial)
+	burn, spend := &burner{each: w.burn, clock: threadClock}, &burner{each: w.spend, clock: processClock}
 	return rpc.HandlerFunc(func(ctx context.Context, m *rpc.Method, s rpc.Stream) error {
 		clock.WaitUntil(ctx, g.opens(clock.Now()))
 		if w.wait > 0 {
 			clock.WaitUntil(ctx, clock.Now()+w.wait)
 		}
 		clock.WaitUntil(ctx, q.leaves(clock.Now()))
-		if err := b.burn(); err != nil {
+		if err := errors.Join(burn.burn(), spend.burn()); err != nil {
 			return err
 		}
 		return h.Handle(ctx, m, s)

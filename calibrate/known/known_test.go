@@ -18,6 +18,7 @@ func TestSettings(t *testing.T) {
 	}{
 		{"wait", "5ms", weight{wait: 5 * time.Millisecond}},
 		{"burn", "1.5us", weight{burn: 1500}},
+		{"spend", "2us", weight{spend: 2000}},
 		{"serial", "2ms", weight{serial: service{2 * time.Millisecond, false}}},
 		{"serial", "exp:2ms", weight{serial: service{2 * time.Millisecond, true}}},
 		{"stall", "1s:6s", weight{stall: stall{time.Second, 6 * time.Second}}},
@@ -99,10 +100,16 @@ func TestExponentialServiceHasItsMean(t *testing.T) {
 	}
 }
 
-// What one call burns too much another burns less, so that the thread's CPU time
-// is never behind what was asked for, nor ahead by more than one look at a clock.
+// What one call burns too much another burns less, so that the CPU time is never
+// behind what was asked for, nor ahead by more than one look at a clock.
 func TestBurnKeepsAccount(t *testing.T) {
-	b := &burner{each: 20 * time.Microsecond}
+	for _, clock := range []int32{threadClock, processClock} {
+		burnKeepsAccount(t, &burner{each: 20 * time.Microsecond, clock: clock})
+	}
+}
+
+func burnKeepsAccount(t *testing.T, b *burner) {
+	t.Helper()
 	for range 100 {
 		if err := b.burn(); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 const (
 	waitName   = "wait"
 	burnName   = "burn"
+	spendName  = "spend"
 	serialName = "serial"
 	stallName  = "stall"
 	nothing    = "0s"
@@ -20,7 +21,8 @@ const (
 // settings are the weights.
 var settings = []setting.Setting{
 	declare(waitName, "each call waits so long", "a time, as 5ms"),
-	declare(burnName, "each call uses so much CPU", "a time, as 50us"),
+	declare(burnName, "each call uses so much CPU of its own thread", "a time, as 50us"),
+	declare(spendName, "while each call lasts the process uses so much CPU, what its runtime does meanwhile included: for calls one at a time", "a time, as 50us"),
 	declare(serialName, "calls are served one at a time, in the order of their coming, each for so long", "a time, as 2ms, or exp:2ms for exponential times of that mean"),
 	declare(stallName, "the server stands still once for so long, some time after its first call", "TIME:TIME, as 1s:6s"),
 }
@@ -34,9 +36,9 @@ func declare(name, about, takes string) setting.Setting {
 
 // weight is what a server carries beside its calls; zero is none.
 type weight struct {
-	wait, burn time.Duration
-	serial     service
-	stall      stall
+	wait, burn, spend time.Duration
+	serial            service
+	stall             stall
 }
 
 type service struct {
@@ -61,7 +63,7 @@ func weightOf(v setting.Values) (w weight, err error) {
 		text string
 		into *time.Duration
 	}{
-		{v[waitName], &w.wait}, {v[burnName], &w.burn}, {mean, &w.serial.mean},
+		{v[waitName], &w.wait}, {v[burnName], &w.burn}, {v[spendName], &w.spend}, {mean, &w.serial.mean},
 		{length, &w.stall.length}, {after, &w.stall.after},
 	} {
 		if d.text == "" {

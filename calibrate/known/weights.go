@@ -63,8 +63,15 @@ func (q *queue) leaves(now time.Duration) time.Duration {
 // look at the clock, another uses less, so that the sum is exact.
 type burner struct {
 	each  time.Duration
+	clock int32 // whose CPU time is used
 	ahead atomic.Int64
 }
+
+// The clocks of CPU time, user and system.
+const (
+	threadClock  = unix.CLOCK_THREAD_CPUTIME_ID
+	processClock = unix.CLOCK_PROCESS_CPUTIME_ID
+)
 
 func (b *burner) burn() error {
 	if b.each == 0 {
@@ -72,14 +79,14 @@ func (b *burner) burn() error {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	began, err := threadCPU()
+	began, err := b.now()
 	if err != nil {
 		return err
 	}
 	end := began + b.each - time.Duration(b.ahead.Swap(0))
 	now := began
 	for now < end {
-		if now, err = threadCPU(); err != nil {
+		if now, err = b.now(); err != nil {
 			return err
 		}
 	}
@@ -87,14 +94,14 @@ func (b *burner) burn() error {
 	return nil
 }
 
-// threadCPU is the CPU time of the calling thread, user and system. The system
-// call is a raw one: the runtime would take the processor away from a thread that
-// it finds in a call, and charge the process for handing it over.
-func threadCPU() (time.Duration, error) {
+// now reads the clock. The system call is a raw one: the runtime would take the
+// processor away from a thread that it finds in a call, and charge the process for
+// handing it over.
+func (b *burner) now() (time.Duration, error) {
 	var t unix.Timespec
-	_, _, errno := unix.RawSyscall(unix.SYS_CLOCK_GETTIME, unix.CLOCK_THREAD_CPUTIME_ID, uintptr(unsafe.Pointer(&t)), 0)
+	_, _, errno := unix.RawSyscall(unix.SYS_CLOCK_GETTIME, uintptr(b.clock), uintptr(unsafe.Pointer(&t)), 0)
 	if errno != 0 {
-		return 0, fmt.Errorf("read CPU time of thread: %w", errno)
+		return 0, fmt.Errorf("read CPU time: %w", errno)
 	}
 	return time.Duration(t.Nano()), nil
 }

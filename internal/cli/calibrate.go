@@ -49,7 +49,7 @@ The weights are:
 		},
 	}
 	c.Flags().StringSliceVar(&only, "only", nil, "weights to weigh, separated by commas (default: all but the long ones)")
-	c.Flags().IntVar(&runs, "runs", 3, "runs of a stack against itself")
+	c.Flags().IntVar(&runs, "runs", 5, "runs of a stack against itself")
 	c.Flags().StringVar(&format, "format", weightsFormats[0].name, "text or json")
 	return c
 }
