@@ -47,7 +47,7 @@ func weighCPU(ctx context.Context, s *Scale) ([]Reading, error) {
 	more := []time.Duration{50 * time.Microsecond, 200 * time.Microsecond}
 	e := experiment{
 		stacks: []string{s.laden("spend", both)}, inFlight: 1,
-		slice: 200 * time.Millisecond, rounds: 16, blocks: 2,
+		slice: 100 * time.Millisecond, rounds: 32, blocks: 2,
 	}
 	for _, d := range more {
 		e.stacks = append(e.stacks, s.laden("spend", both+d))

@@ -57,8 +57,15 @@ type Header struct {
 	Baseline    string            `json:"baseline"` // a scenario's name
 	Scenarios   []Scenario        `json:"scenarios"`
 	LeftOut     []Omission        `json:"left_out,omitempty"`
+	Pinned      Pinned            `json:"pinned,omitzero"`
 	Environment map[string]string `json:"environment"`
 	Libraries   map[string]string `json:"libraries"` // module path to version, of what is under test
+}
+
+// Pinned says which processors processes may run on; where none are given, on any.
+type Pinned struct {
+	Driver  []int `json:"driver"`
+	Servers []int `json:"servers"` // of all tiers
 }
 
 // Scenario is one contender. Its index in Header.Scenarios is its number.

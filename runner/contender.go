@@ -24,12 +24,12 @@ type contender struct {
 }
 
 // launchAll starts every scenario's processes. On error none is left.
-func launchAll(ctx context.Context, p *plan.Plan, words func(role string) []string) ([]*contender, error) {
+func launchAll(ctx context.Context, p *plan.Plan, how func(role string) (words []string, begin starter)) ([]*contender, error) {
 	all := make([]*contender, len(p.Scenarios))
 	starts, startCtx := errgroup.WithContext(ctx)
 	for i, s := range p.Scenarios {
 		all[i] = &contender{scenario: s, plan: p, procs: make([]*process, 1+len(p.Tiers))}
-		starts.Go(func() error { return all[i].launch(startCtx, words) })
+		starts.Go(func() error { return all[i].launch(startCtx, how) })
 	}
 	if err := starts.Wait(); err != nil {
 		endAll(all)
@@ -39,7 +39,7 @@ func launchAll(ctx context.Context, p *plan.Plan, words func(role string) []stri
 }
 
 // launch starts the last tier first, since each process must know the next.
-func (c *contender) launch(ctx context.Context, words func(role string) []string) error {
+func (c *contender) launch(ctx context.Context, how func(role string) ([]string, starter)) error {
 	p := c.plan
 	common := peer.Start{
 		Workload: p.Workload, Leg: p.Leg, Params: p.Params, Store: p.Store,
@@ -51,7 +51,8 @@ func (c *contender) launch(ctx context.Context, words func(role string) []string
 		s := common
 		s.Role, s.Tier, s.Stack, s.Next = peer.Serve, tier.Name, c.stackOf(tier), next
 		name := fmt.Sprintf("%s server of %s", tier.Name, c.scenario.Name)
-		server, err := launch(ctx, name, words(tier.Name), s)
+		words, begin := how(tier.Name)
+		server, err := launch(ctx, name, words, begin, s)
 		if err != nil {
 			return err
 		}
@@ -60,7 +61,8 @@ func (c *contender) launch(ctx context.Context, words func(role string) []string
 	}
 	s := common
 	s.Role, s.Driver, s.Next = peer.Drive, p.Driver, next
-	driver, err := launch(ctx, "driver of "+c.scenario.Name, words(peer.Drive), s)
+	words, begin := how(peer.Drive)
+	driver, err := launch(ctx, "driver of "+c.scenario.Name, words, begin, s)
 	c.procs[0] = driver
 	return err
 }

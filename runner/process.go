@@ -39,7 +39,7 @@ type process struct {
 
 // launch starts a process and waits until it is ready. Whatever happens, a
 // process that was started is ended: by launch on error, otherwise by end.
-func launch(ctx context.Context, name string, argv []string, s peer.Start) (*process, error) {
+func launch(ctx context.Context, name string, argv []string, begin starter, s peer.Start) (*process, error) {
 	p := &process{
 		name: name, cmd: exec.Command(argv[0], argv[1:]...),
 		lines: make(chan []byte), log: new(tail), ended: make(chan struct{}),
@@ -47,7 +47,7 @@ func launch(ctx context.Context, name string, argv []string, s peer.Start) (*pro
 	// A group of its own keeps a terminal's Ctrl-C from it: the runner ends it.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.cmd.Stderr, p.cmd.WaitDelay = p.log, letGo
-	if err := p.start(); err != nil {
+	if err := p.start(begin); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 
@@ -59,7 +59,7 @@ func launch(ctx context.Context, name string, argv []string, s peer.Start) (*pro
 }
 
 // start starts the process, and what listens to it and waits for its end.
-func (p *process) start() (err error) {
+func (p *process) start(begin starter) (err error) {
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (p *process) start() (err error) {
 		return err
 	}
 	p.cmd.Stdout = write
-	if err := errors.Join(p.cmd.Start(), write.Close()); err != nil {
+	if err := errors.Join(begin(p.cmd), write.Close()); err != nil {
 		return errors.Join(err, out.Close())
 	}
 	go p.listen(out)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"time"
 
 	"github.com/tare-bench/tare/peer"
@@ -18,6 +19,7 @@ import (
 type Options struct {
 	Peer    []string                  // the words that start a process,
 	Peers   map[string][]string       // but for tiers that another program serves
+	Pinned  record.Pinned             // which processors they may run on
 	Started time.Time                 // when the run began: times in records count from it
 	Keep    func(record.Line) error   // keeps a line for good before it returns
 	Watch   func(Progress)            // sees each step
@@ -74,12 +76,16 @@ type run struct {
 	round  int // through the whole run
 }
 
-// words start the process of a role.
-func (r *run) words(role string) []string {
-	if other, ok := r.Peers[role]; ok {
-		return other
+// how says which words start the process of a role, and how.
+func (r *run) how(role string) ([]string, starter) {
+	words, cpus := r.Peer, r.Pinned.Servers
+	if role == peer.Drive {
+		cpus = r.Pinned.Driver
 	}
-	return r.Peer
+	if other, ok := r.Peers[role]; ok {
+		words = other
+	}
+	return words, pinnedTo(cpus, (*exec.Cmd).Start)
 }
 
 func (r *run) at() float64 { return time.Since(r.Started).Seconds() }
@@ -109,7 +115,7 @@ func (r *run) blocks(ctx context.Context) (string, error) {
 // block runs its rounds on processes of its own.
 func (r *run) block(ctx context.Context, index int, b plan.Block) error {
 	r.watch(StepStart, index, "")
-	all, err := launchAll(ctx, r.plan, r.words)
+	all, err := launchAll(ctx, r.plan, r.how)
 	if err != nil {
 		return err
 	}

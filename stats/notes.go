@@ -74,6 +74,13 @@ var runNotes = []struct {
 				busy, Counted(cores, "core")),
 			"measure on a machine with a core for each"
 	}},
+	{"pinned", func(a *arranged, _ []*evidence) (string, string) {
+		p := a.run.Header.Pinned
+		if len(p.Driver) == 0 {
+			return "", ""
+		}
+		return fmt.Sprintf("driver and servers had processors of their own: %v and %v", p.Driver, p.Servers), ""
+	}},
 	{"loopback", func(*arranged, []*evidence) (string, string) {
 		return "everything ran on one machine, over loopback: a network adds latency, and makes bytes cost more", ""
 	}},

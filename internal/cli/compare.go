@@ -39,7 +39,7 @@ func (a *app) planCommand() *cobra.Command {
 
 func (a *app) compareCommand() *cobra.Command {
 	var e experiment
-	var dir, format string
+	var dir, format, pin string
 	var peerWords, failIf []string
 	c := &cobra.Command{
 		Use:   "compare WORKLOAD",
@@ -66,15 +66,27 @@ func (a *app) compareCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.compare(c.Context(), p, peers, dir, render, set)
+			where, err := pinned(pin)
+			if err != nil {
+				return err
+			}
+			return a.compare(c.Context(), p, processes{peers, where}, dir, render, set)
 		},
 	}
 	e.declare(c, a.catalog)
 	c.Flags().StringVar(&dir, "out", "", "folder for the results (default: tare-results/TIME-WORKLOAD)")
 	c.Flags().StringArrayVar(&peerWords, "peer", nil, "TIER=COMMAND: have another program, which speaks the peer protocol, serve a tier; may be repeated")
+	c.Flags().StringVar(&pin, "pin", pinAuto, fmt.Sprintf("keep the driver and the servers on cores of their own: %s, %s, or %s, which does so from %d cores on",
+		pinOn, pinOff, pinAuto, enoughCores))
 	declareBounds(c, &failIf)
 	declareFormat(c, &format)
 	return c
+}
+
+// processes are what runs, and where.
+type processes struct {
+	peers map[string][]string // words that start a tier, where another program serves it
+	where record.Pinned
 }
 
 // foreign gives the words that start each tier which another program serves. A
@@ -110,7 +122,7 @@ func (a *app) plan(e *experiment, given *pflag.FlagSet, workload string) (*plan.
 
 // compare carries p out, keeps what it measures, and prints what it means. What
 // was measured before an error is printed too.
-func (a *app) compare(ctx context.Context, p *plan.Plan, peers map[string][]string, dir string, render report.Renderer, set []stats.Bound) error {
+func (a *app) compare(ctx context.Context, p *plan.Plan, run processes, dir string, render report.Renderer, set []stats.Bound) error {
 	started := a.Now()
 	if dir == "" {
 		dir = defaultDir(started, p.Workload)
@@ -123,6 +135,7 @@ func (a *app) compare(ctx context.Context, p *plan.Plan, peers map[string][]stri
 	header.Version = environment.Version()
 	header.Started = started
 	header.Command = a.again(p)
+	header.Pinned = run.where
 	header.Environment = environment.Facts()
 	header.Libraries = environment.Libraries(a.catalog.Modules())
 	if err := kept.keep(record.Line{Header: &header}); err != nil {
@@ -134,7 +147,7 @@ func (a *app) compare(ctx context.Context, p *plan.Plan, peers map[string][]stri
 	shown := a.progress(len(p.Blocks), p.Trials())
 	machine := watchMachine()
 	err = runner.Run(ctx, p, runner.Options{
-		Peer: a.Self, Peers: peers, Started: started, Keep: kept.keep, Watch: shown.watch,
+		Peer: a.Self, Peers: run.peers, Pinned: run.where, Started: started, Keep: kept.keep, Watch: shown.watch,
 		Enough:  func() bool { return p.Precision > 0 && stats.Precise(&kept.run, p.Precision) },
 		Machine: machine,
 	})
