@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/stats/statstest"
 )
 
@@ -126,6 +127,68 @@ func TestASettingThatOneProtocolHasIsNamedOnceGiven(t *testing.T) {
 	}
 	if e := a.Factorials[0].Effects[0]; e.Factor != "protocol" || fmt.Sprint(e.With) != "[keep=off]" {
 		t.Errorf("got %+v", e)
+	}
+}
+
+// kept are stacks of two protocols and two codecs, of which a has a setting that b
+// has not: off costs twice as much with x, and three times as much with y.
+func kept() *record.Run {
+	var all []statstest.Stack
+	for _, s := range []struct {
+		name string
+		cost float64
+	}{{"a+x@keep=off", 2}, {"a+y@keep=off", 3.9}, {"a+x", 1}, {"a+y", 1.3}, {"b+x", 1.2}, {"b+y", 1.7}} {
+		one := stack(s.name)
+		one.ServerCPU = time.Duration(s.cost * float64(one.ServerCPU))
+		all = append(all, one)
+	}
+	run := quiet(all...)
+	for i := range run.Header.Scenarios {
+		s := &run.Header.Scenarios[i]
+		if i < 2 {
+			s.Factors["keep"] = "off"
+		} else if s.Factors["protocol"] == "a" {
+			s.Factors["keep"] = "on"
+		}
+	}
+	return run
+}
+
+func TestASettingOfOneProtocolIsPartedFromIt(t *testing.T) {
+	// Orders: setting, protocol, codec; setting, codec, protocol; codec, setting,
+	// protocol. Logs are averaged over the three.
+	mean := func(x ...float64) float64 {
+		product := 1.0
+		for _, v := range x {
+			product *= v
+		}
+		return math.Pow(product, 1/float64(len(x)))
+	}
+	run := kept()
+	for _, c := range []struct {
+		baseline, stack          string
+		protocol, codec, setting float64
+	}{
+		{"a+x@keep=off", "b+y", mean(1.2, 1.7/1.3, 1.7/1.3), mean(1.7/1.2, 1.3, 3.9/2), mean(0.5, 0.5, 1.3/3.9)},
+		{"b+y", "a+x@keep=off", 1 / mean(1.2, 1.7/1.3, 1.7/1.3), 1 / mean(1.7/1.2, 1.3, 3.9/2), 1 / mean(0.5, 0.5, 1.3/3.9)},
+	} {
+		run.Header.Baseline = c.baseline
+		found := false
+		for _, f := range analyse(t, run).Factorials {
+			if f.Stack != c.stack || f.Metric.Name != "server_cpu_per_call" {
+				continue
+			}
+			found = true
+			got := fmt.Sprintf("%s %.3f, %s %.3f, %s %.3f", f.Effects[0].Factor, f.Effects[0].Ratio.Value,
+				f.Effects[1].Factor, f.Effects[1].Ratio.Value, f.Effects[2].Factor, f.Effects[2].Ratio.Value)
+			want := fmt.Sprintf("protocol %.3f, codec %.3f, keep %.3f", c.protocol, c.codec, c.setting)
+			if got != want || len(f.Effects[0].With) > 0 {
+				t.Errorf("%s to %s: %s with %v; want %s", c.stack, c.baseline, got, f.Effects[0].With, want)
+			}
+		}
+		if !found {
+			t.Errorf("no factorial of %s to %s", c.stack, c.baseline)
+		}
 	}
 }
 

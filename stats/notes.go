@@ -109,12 +109,11 @@ func (a *arranged) confounded() (text, remedy string) {
 	h := a.run.Header
 	base := a.baseline()
 	for s := range h.Scenarios {
-		factors := differences(h.Scenarios[base], h.Scenarios[s])
+		factors, _, missing := a.factors(base, s)
 		const two = 2
 		if len(factors) != two || factors[0].axis != axisProtocol || factors[1].axis != axisCodec {
 			continue
 		}
-		_, missing := a.cells(base, s, factors)
 		var add []string
 		for _, levels := range missing {
 			name := levels[axisProtocol] + "+" + levels[axisCodec]
