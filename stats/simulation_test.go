@@ -89,6 +89,34 @@ func TestIntervalsOf95PercentCoverTheTruth(t *testing.T) {
 	}
 }
 
+// The noise here is measured, with what a model might lack: neighbours that come
+// and go, the host's clock, whatever else a machine does.
+func TestIntervalsCoverTheTruthWithMeasuredNoise(t *testing.T) {
+	const experiments, truth = 2000, 1.1
+	blocks, rounds := statstest.Blocks()
+	if blocks < 20 {
+		t.Fatalf("%d blocks are too few to draw experiments from", blocks)
+	}
+	for _, metric := range []struct {
+		name  string
+		truth float64
+	}{{"server_cpu_per_call", truth}, {"throughput", 1 / truth}} {
+		for _, n := range []int{8, rounds / 2} {
+			var covered tallied
+			simulate(experiments, func(seed uint64) {
+				run := statstest.Replay{Blocks: 6, Rounds: n, Factor: truth, Seed: seed}.Run()
+				low, high := stats.Pooled(run, metric.name, 0.95, true)
+				covered.add(low <= metric.truth && metric.truth <= high)
+			})
+			share := float64(covered.hits) / experiments
+			t.Logf("%s, %d rounds: %.1f %%", metric.name, n, 100*share)
+			if share < 0.93 || share > 0.97 {
+				t.Errorf("intervals of %s over blocks of %d rounds cover the truth in %.1f %% of experiments", metric.name, n, 100*share)
+			}
+		}
+	}
+}
+
 func TestAgainstItselfAStackIsSeldomDifferent(t *testing.T) {
 	const experiments = 300
 	var different tallied

@@ -6,15 +6,28 @@ import (
 	"github.com/tare-bench/tare/catalog"
 	"github.com/tare-bench/tare/peer"
 	"github.com/tare-bench/tare/plan"
+	"github.com/tare-bench/tare/workload"
 )
+
+// ofOneTier gives a leg on which the driver calls the only server.
+func ofOneTier(t *testing.T, w workload.Spec) workload.Leg {
+	t.Helper()
+	for _, leg := range w.Legs {
+		if len(leg.Tiers) == 1 {
+			return leg
+		}
+	}
+	t.Fatalf("%s has no leg of one tier", w.Name)
+	return workload.Leg{}
+}
 
 // start gives a driver of a payment service, both in this process.
 func start(t *testing.T, kind string) *driver {
 	t.Helper()
 	c := catalog.Default()
 	w := c.Workloads[0].Spec()
-	leg := w.Legs[len(w.Legs)-1]
-	tier := leg.Tiers[len(leg.Tiers)-1]
+	leg := ofOneTier(t, w)
+	tier := leg.Tiers[0]
 	params := map[string]string{}
 	for _, p := range w.Params {
 		params[p.Name] = p.Default

@@ -48,7 +48,7 @@ func TestInnocentStacksAreAccusedOfNothing(t *testing.T) {
 	w := c.Workloads[0].Spec()
 	const inFlight, perTrial, blocks = 5, 50, stats.MinBlocks
 	p, err := plan.New(plan.Request{
-		Workload: w.Name, Leg: w.Legs[len(w.Legs)-1].Name, Store: c.KeptIn, Stacks: innocents(t, c),
+		Workload: w.Name, Leg: ofOneTier(t, w).Name, Store: c.KeptIn, Stacks: innocents(t, c),
 		InFlight: inFlight, Calls: blocks * perTrial, Blocks: blocks, Seed: 1,
 	}, catalog.Facts{Catalog: c})
 	if err != nil {
