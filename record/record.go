@@ -42,11 +42,14 @@ type Header struct {
 	VariedTier  *int              `json:"varied_tier"` // which tier the compared stacks' calls reach, from 0; nil in files that do not say
 	Params      map[string]string `json:"params"`
 	Store       string            `json:"store"`
-	Driver      string            `json:"driver"`             // Native or Lean
-	InFlight    int               `json:"in_flight"`          // callers of a closed loop, slots of an open one
-	Rate        float64           `json:"rate,omitempty"`     // arrivals per second of an open loop
-	Arrivals    string            `json:"arrivals,omitempty"` // constant or poisson, of an open loop
-	TimeoutS    float64           `json:"timeout_s"`          // deadline of a call
+	Driver      string            `json:"driver"`               // Native or Lean
+	InFlight    int               `json:"in_flight"`            // callers of a closed loop, slots of an open one
+	Rate        float64           `json:"rate,omitempty"`       // arrivals per second of an open loop
+	Arrivals    string            `json:"arrivals,omitempty"`   // constant or poisson, of an open loop
+	RateShare   float64           `json:"rate_share,omitempty"` // where Rate is a share of Pilot's throughput
+	Pilot       *Pilot            `json:"pilot,omitempty"`
+	Sweep       *Sweep            `json:"sweep,omitempty"` // where the run is one point of several
+	TimeoutS    float64           `json:"timeout_s"`       // deadline of a call
 	Seed        uint64            `json:"seed"`
 	SliceS      float64           `json:"slice_s,omitempty"` // a trial's length, where time ends it
 	Calls       int               `json:"calls,omitempty"`   // the work of each scenario, where work ends it
@@ -66,6 +69,21 @@ type Header struct {
 type Pinned struct {
 	Driver  []int `json:"driver"`
 	Servers []int `json:"servers"` // of all tiers
+}
+
+// Pilot is what a short closed loop found before the run: the most that every
+// stack can carry.
+type Pilot struct {
+	Stack      string  `json:"stack"`      // a scenario's name: the slowest
+	Throughput float64 `json:"throughput"` // its calls/s
+}
+
+// Sweep says which point of a sweep a run is: runs that differ in one thing.
+type Sweep struct {
+	Axis  string `json:"axis"`  // what differs, as it was typed: "in-flight", "param.NAME"
+	Value string `json:"value"` // of this run, as it was typed
+	Index int    `json:"index"` // from 0
+	Of    int    `json:"of"`    // values asked for
 }
 
 // Scenario is one contender. Its index in Header.Scenarios is its number.
