@@ -52,6 +52,9 @@ type Conditions struct {
 	InFlight      int           `json:"in_flight"`
 	Rate          float64       `json:"rate,omitempty"` // above 0 for an open loop
 	Arrivals      string        `json:"arrivals,omitempty"`
+	RateShare     float64       `json:"rate_share,omitempty"` // where Rate is a share of Pilot's throughput
+	Pilot         *record.Pilot `json:"pilot,omitempty"`
+	Sweep         *record.Sweep `json:"sweep,omitempty"` // where the run is a point of one
 	TimeoutS      float64       `json:"timeout_s"`
 	SliceS        float64       `json:"slice_s,omitempty"`
 	Calls         int           `json:"calls,omitempty"`
