@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,8 +20,8 @@ type Series struct {
 // Point is a run of its own.
 type Point struct {
 	// Pilot runs before the plan, and finds what its rate is a share of. It is
-	// nil where there is no share, and where a pilot of an earlier point has
-	// asked the same.
+	// nil where there is no share, and where the pilot before it has asked the
+	// same.
 	Pilot *Plan `json:"pilot,omitempty"`
 	Plan  *Plan `json:"plan"`
 }
@@ -29,7 +30,7 @@ type Point struct {
 // names its value.
 func NewSeries(requests []Request, f Facts) (*Series, error) {
 	s := &Series{}
-	var asked []Request // of pilots
+	var last Request // of a pilot
 	for _, r := range requests {
 		p, err := New(r, f)
 		if err != nil {
@@ -37,12 +38,11 @@ func NewSeries(requests []Request, f Facts) (*Series, error) {
 		}
 		point := Point{Plan: p}
 		pilot := Pilot(r)
-		same := func(other Request) bool { return reflect.DeepEqual(pilot, other) }
-		if r.RateShare > 0 && !slices.ContainsFunc(asked, same) {
+		if r.RateShare > 0 && !reflect.DeepEqual(pilot, last) {
 			if point.Pilot, err = New(pilot, f); err != nil {
 				return nil, at(r, fmt.Errorf("pilot: %w", err))
 			}
-			asked = append(asked, pilot)
+			last = pilot
 		}
 		s.Points = append(s.Points, point)
 	}
@@ -100,11 +100,11 @@ func (s *Series) sweepText(w io.Writer, first *Plan) {
 		if point.Pilot != nil {
 			total += point.Pilot.underLoad()
 		}
-		about := []string{p.load()}
-		if len(p.Params) > 0 {
-			about = append(about, pairs(p.Params))
+		about := []string{p.load(), p.work()}
+		if differ := differing(first.Params, p.Params); len(differ) > 0 {
+			about = slices.Insert(about, 0, pairs(differ))
 		}
-		fmt.Fprintf(w, "\t%s\t%s; %s\n", p.Sweep.Value, strings.Join(about, ", "), p.work())
+		fmt.Fprintf(w, "\t%s\t%s\n", p.Sweep.Value, strings.Join(about, "; "))
 		for _, n := range p.Notes {
 			if !slices.Contains(first.Notes, n) {
 				fmt.Fprintf(w, "\t\tnote: %s\n", n)
@@ -114,6 +114,13 @@ func (s *Series) sweepText(w io.Writer, first *Plan) {
 	if total > 0 {
 		fmt.Fprintf(w, "\ttotal\t%s under load, warm-up and starts not counted\n", total)
 	}
+}
+
+// differing are the params that are not as they were.
+func differing(were, are map[string]string) map[string]string {
+	out := maps.Clone(are)
+	maps.DeleteFunc(out, func(name, value string) bool { return were[name] == value })
+	return out
 }
 
 // underLoad is the time that trials take, where time ends them.

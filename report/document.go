@@ -16,9 +16,10 @@ import (
 // Format is the version of Document in JSON.
 const Format = 1
 
-// Renderer writes a document in one format.
+// Renderer writes what runs say in one format.
 type Renderer interface {
 	Render(w io.Writer, d *Document) error
+	RenderSweep(w io.Writer, s *Sweep) error
 }
 
 // Document is all that a report says, as data. Values are in base units.

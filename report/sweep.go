@@ -3,18 +3,12 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/tare-bench/tare/stats"
 )
-
-// SweepRenderer writes a sweep in one format.
-type SweepRenderer interface {
-	RenderSweep(w io.Writer, s *Sweep) error
-}
 
 // Sweep is all that runs which differ in one thing say together, as data.
 type Sweep struct {
@@ -343,7 +337,7 @@ func (c *Comparison) inRow() string {
 
 // BoundsTable is the table of the bounds that each point was held to.
 func (s *Sweep) BoundsTable() Table {
-	t := Table{Words: 3}
+	t := Table{Words: 1}
 	for _, p := range s.Points {
 		one := p.Document.BoundsTable()
 		t.Title, t.Head = one.Title, append([]string{s.Axis}, one.Head...)

@@ -50,7 +50,7 @@ func swept(t testing.TB) *report.Sweep {
 
 func TestSweepGoldens(t *testing.T) {
 	s := swept(t)
-	for name, r := range map[string]report.SweepRenderer{
+	for name, r := range map[string]report.Renderer{
 		"sweep.txt":        text.Renderer{Width: 120},
 		"sweep-narrow.txt": text.Renderer{Width: 60},
 		"sweep.md":         markdown.Renderer{},
@@ -61,7 +61,7 @@ func TestSweepGoldens(t *testing.T) {
 	}
 }
 
-func renderSweep(t testing.TB, r report.SweepRenderer, s *report.Sweep) string {
+func renderSweep(t testing.TB, r report.Renderer, s *report.Sweep) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := r.RenderSweep(&b, s); err != nil {
