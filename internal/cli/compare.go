@@ -128,9 +128,9 @@ func (a *app) compare(ctx context.Context, c *comparison, render report.Renderer
 	if c.dir == "" {
 		c.dir = defaultDir(a.Now(), c.requests[0].Workload)
 	}
-	where := filepath.Join(c.dir, resultsFile)
+	where, show := filepath.Join(c.dir, resultsFile), a.show
 	if c.sweeps() {
-		where = c.dir
+		where, show = c.dir, a.showSweep
 	}
 	if c.sweeps() || c.series.Pilots() > 0 {
 		if err := fresh(c.dir); err != nil {
@@ -138,12 +138,12 @@ func (a *app) compare(ctx context.Context, c *comparison, render report.Renderer
 		}
 	}
 	runs, err := a.measure(ctx, c)
-	if len(runs) > 0 {
-		show := a.show
-		if c.sweeps() {
-			show = a.showSweep
-		}
-		shown := show(runs, render, set)
+	if len(runs) == 0 {
+		return err
+	}
+	told := slices.DeleteFunc(slices.Clone(runs), func(r *record.Run) bool { return len(r.Trials) == 0 })
+	if len(told) > 0 {
+		shown := show(told, render, set)
 		if err == nil || !errors.Is(shown, errBroken) { // a run that failed has not only broken a bound
 			err = errors.Join(err, shown)
 		}

@@ -61,14 +61,14 @@ func (c *comparison) pilotFolder(point int) string {
 }
 
 // measure carries the points out in turn and keeps what they measure. It stops at
-// the first that fails; the runs that measured something are given all the same.
+// the first that fails; the runs that were begun are given all the same.
 func (a *app) measure(ctx context.Context, c *comparison) (runs []*record.Run, err error) {
 	var pilot *record.Pilot
 	for i, r := range c.requests {
 		p := c.series.Points[i].Plan
 		if before := c.series.Points[i].Pilot; before != nil {
 			if pilot, err = a.pilot(ctx, before, c, i); err != nil {
-				return runs, fmt.Errorf("pilot: %w", err)
+				return runs, fmt.Errorf("pilot in %s: %w", c.pilotFolder(i), err)
 			}
 		}
 		if r.RateShare > 0 {
@@ -84,7 +84,7 @@ func (a *app) measure(ctx context.Context, c *comparison) (runs []*record.Run, e
 			fmt.Fprintf(a.Err, "note: %s\n", n)
 		}
 		run, err := a.run(ctx, p, c.run, c.folder(i))
-		if run != nil && len(run.Trials) > 0 {
+		if run != nil {
 			runs = append(runs, run)
 		}
 		if s := r.Sweep; err != nil && s != nil {
