@@ -71,7 +71,7 @@ func renderSweep(t testing.TB, r report.Renderer, s *report.Sweep) string {
 }
 
 // verdicts makes a sweep of which only the verdicts on one metric are known: a
-// letter for each point, of higher, lower, same, unclear, withheld.
+// letter for each point, of higher, lower, same, unclear, withheld, - for none.
 func verdicts(metric, letters string) *report.Sweep {
 	ratios := map[rune]float64{'h': 1.2, 'l': 0.8, 's': 1, 'u': 1.05, 'w': 0}
 	words := map[rune]stats.Verdict{'h': stats.Higher, 'l': stats.Lower, 's': stats.Same, 'u': stats.Unclear, 'w': stats.Withheld}
@@ -84,7 +84,7 @@ func verdicts(metric, letters string) *report.Sweep {
 		points = append(points, &report.Document{
 			Baseline: "a+x", Scenarios: []report.Scenario{{Stack: "a+x"}, {Stack: "b+x"}},
 			Metrics:     []report.Metric{{Name: metric, Headline: true}},
-			Comparisons: []report.Comparison{c},
+			Comparisons: slices.DeleteFunc([]report.Comparison{c}, func(report.Comparison) bool { return letter == '-' }),
 			Conditions:  report.Conditions{Sweep: &record.Sweep{Axis: "in-flight", Value: fmt.Sprint(1 << i), Index: i, Of: len(letters)}},
 		})
 	}
@@ -103,6 +103,7 @@ func TestSweepSentences(t *testing.T) {
 		{"ull", "b+x costs its servers less CPU per call than a+x from in-flight=2 on (0.81x at 2, 0.82x at 4); unclear at 1 (1.05x)."},
 		{"lwl", "b+x costs its servers less CPU per call than a+x at in-flight=1 (0.80x); less at 4 (0.82x); withheld at 2."},
 		{"sllu", "b+x costs its servers less CPU per call than a+x from in-flight=2 to 4 (0.81x at 2, 0.82x at 4); same at 1 (1.00x); unclear at 8 (1.08x)."},
+		{"l-l", "b+x costs its servers less CPU per call than a+x at in-flight=1 (0.80x); less at 4 (0.82x)."},
 		{"ws", "b+x and a+x in server CPU per call: same at in-flight=2 (1.01x); withheld at 1."},
 	} {
 		s := verdicts("server_cpu_per_call", c.verdicts)
@@ -203,12 +204,12 @@ func TestPointsThatAreMissingAreSaid(t *testing.T) {
 func TestASweepOverRatesShowsNoCapacity(t *testing.T) {
 	s := swept(t)
 	for i, p := range s.Points {
-		p.Document.Conditions.Rate = float64(1000 * i) // the first is a closed loop
+		p.Document.Conditions.Rate = []float64{1000, 2000, 0}[i] // the last is a closed loop
 	}
 	var titles []string
 	for _, table := range s.Tables() {
 		titles = append(titles, table.Title)
-		if got := []string{table.Rows[0][1], table.Rows[2][1]}; table.Head[1] != "rate" || !slices.Equal(got, []string{"closed loop", "2,000"}) {
+		if got := []string{table.Rows[0][1], table.Rows[2][1]}; table.Head[1] != "rate" || !slices.Equal(got, []string{"1,000", "closed loop"}) {
 			t.Errorf("%s: rates %q", table.Title, got)
 		}
 	}
