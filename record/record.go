@@ -42,14 +42,11 @@ type Header struct {
 	VariedTier  *int              `json:"varied_tier"` // which tier the compared stacks' calls reach, from 0; nil in files that do not say
 	Params      map[string]string `json:"params"`
 	Store       string            `json:"store"`
-	Driver      string            `json:"driver"`               // Native or Lean
-	InFlight    int               `json:"in_flight"`            // callers of a closed loop, slots of an open one
-	Rate        float64           `json:"rate,omitempty"`       // arrivals per second of an open loop
-	Arrivals    string            `json:"arrivals,omitempty"`   // constant or poisson, of an open loop
-	RateShare   float64           `json:"rate_share,omitempty"` // where Rate is a share of Pilot's throughput
-	Pilot       *Pilot            `json:"pilot,omitempty"`
-	Sweep       *Sweep            `json:"sweep,omitempty"` // where the run is one point of several
-	TimeoutS    float64           `json:"timeout_s"`       // deadline of a call
+	Driver      string            `json:"driver"`             // Native or Lean
+	InFlight    int               `json:"in_flight"`          // callers of a closed loop, slots of an open one
+	Rate        float64           `json:"rate,omitempty"`     // arrivals per second of an open loop
+	Arrivals    string            `json:"arrivals,omitempty"` // constant or poisson, of an open loop
+	TimeoutS    float64           `json:"timeout_s"`          // deadline of a call
 	Seed        uint64            `json:"seed"`
 	SliceS      float64           `json:"slice_s,omitempty"` // a trial's length, where time ends it
 	Calls       int               `json:"calls,omitempty"`   // the work of each scenario, where work ends it
@@ -63,6 +60,12 @@ type Header struct {
 	Pinned      Pinned            `json:"pinned,omitzero"`
 	Environment map[string]string `json:"environment"`
 	Libraries   map[string]string `json:"libraries"` // module path to version, of what is under test
+
+	// RateShare is set where Rate is that share of Pilot's throughput.
+	RateShare float64 `json:"rate_share,omitempty"`
+	Pilot     *Pilot  `json:"pilot,omitempty"`
+	// Sweep is set where the run is one point of several.
+	Sweep *Sweep `json:"sweep,omitempty"`
 }
 
 // Pinned says which processors processes may run on; where none are given, on any.

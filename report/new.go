@@ -63,11 +63,11 @@ func conditions(a *stats.Analysis) Conditions {
 	c := Conditions{
 		Version: h.Version, Started: h.Started, Command: orEmpty(h.Command), Params: named(h.Params),
 		Store: h.Store, Driver: h.Driver, InFlight: h.InFlight, Rate: h.Rate, Arrivals: h.Arrivals,
-		RateShare: h.RateShare, Pilot: h.Pilot, Sweep: h.Sweep,
 		TimeoutS: h.TimeoutS, SliceS: h.SliceS, Calls: h.Calls, Precision: h.Precision, Margin: h.Margin,
 		Seed: h.Seed, Blocks: a.Blocks, BlocksShort: a.ShortBlocks, BlocksPlanned: h.Blocks, Rounds: a.Rounds,
 		UnderLoadS: a.UnderLoadS, Confidence: a.Confidence, End: "cut short", Environment: named(h.Environment),
 	}
+	c.RateShare, c.Pilot, c.Sweep = h.RateShare, h.Pilot, h.Sweep
 	if e := a.Run.End; e != nil {
 		c.End, c.Error, c.Machine = e.Reason, e.Error, e.Machine
 	}
