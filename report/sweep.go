@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tare-bench/tare/stats"
@@ -18,7 +19,7 @@ type Sweep struct {
 	Path       []string       `json:"path"`
 	Axis       string         `json:"axis"` // what differs, as it was typed
 	Of         int            `json:"of"`   // values asked for
-	Load       string         `json:"load"` // in words, where all points share it
+	Load       string         `json:"load"` // in words, as far as all points share it
 	Design     string         `json:"design"`
 	Holds      string         `json:"holds"`
 	Reading    string         `json:"reading"`
@@ -74,8 +75,7 @@ func NewSweep(points []*Document) *Sweep {
 			}
 		}
 	}
-	s.Load = shared(s.Points, func(d *Document) string { return d.Conditions.Load })
-	s.Design, s.Holds, s.Reading = s.design(), s.holds(), s.reading()
+	s.Load, s.Design, s.Holds, s.Reading = s.load(), s.design(), s.holds(), s.reading()
 	s.Warnings = s.gather(func(d *Document) []Finding { return d.Warnings })
 	s.Notes = s.gather(func(d *Document) []Finding { return d.Notes })
 	if n := len(s.Points); n < s.Of {
@@ -94,11 +94,20 @@ func (s *Sweep) Title() string {
 	for _, p := range s.Points {
 		values = append(values, p.Value)
 	}
-	text := "sweep of " + s.Axis + " over " + strings.Join(values, ", ")
-	if s.Load != "" {
-		return text + "; " + s.Load
+	return "sweep of " + s.Axis + " over " + strings.Join(values, ", ") + "; " + s.Load
+}
+
+// load says what all points are loaded by, in words.
+func (s *Sweep) load() string {
+	if whole := shared(s.Points, func(d *Document) string { return d.Conditions.Load }); whole != "" {
+		return whole
 	}
-	return text + "; " + s.Points[0].Document.Conditions.Driver + " driver"
+	driver := s.Points[0].Document.Conditions.Driver + " driver"
+	callers := shared(s.Points, func(d *Document) string { return stats.Thousands(strconv.Itoa(d.Conditions.InFlight)) })
+	if callers == "" || s.loads().open {
+		return driver
+	}
+	return "closed loop, " + callers + " in flight, " + driver
 }
 
 // shared gives what all points say, or "" where they differ.

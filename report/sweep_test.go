@@ -218,6 +218,26 @@ func TestASweepOverRatesShowsNoCapacity(t *testing.T) {
 	}
 }
 
+func TestASweepSaysTheLoadThatItsPointsShare(t *testing.T) {
+	for name, c := range map[string]struct {
+		differ func(c *report.Conditions, i int)
+		want   string
+	}{
+		"all of it":    {func(*report.Conditions, int) {}, "closed loop, 16 in flight, native driver"},
+		"the callers":  {func(c *report.Conditions, i int) { c.Load += fmt.Sprint(", across ", i) }, "closed loop, 16 in flight, native driver"},
+		"the driver":   {func(c *report.Conditions, i int) { c.Load, c.InFlight = fmt.Sprint(i), i }, "native driver"},
+		"no such loop": {func(c *report.Conditions, i int) { c.Load, c.Rate = fmt.Sprint(i), float64(i) }, "native driver"},
+	} {
+		s := swept(t)
+		for i, p := range s.Points {
+			c.differ(&p.Document.Conditions, i)
+		}
+		if got := report.NewSweep(documents(s)); got.Load != c.want || !strings.HasSuffix(got.Title(), "; "+c.want) {
+			t.Errorf("%s: %q, %q", name, got.Load, got.Title())
+		}
+	}
+}
+
 func TestSweepKeepsItsWidth(t *testing.T) {
 	s := swept(t)
 	for width := 60; width <= 160; width += 10 {
