@@ -218,6 +218,26 @@ func TestASweepOverRatesShowsNoCapacity(t *testing.T) {
 	}
 }
 
+func TestValuesWithCommasAreToldApart(t *testing.T) {
+	for want, values := range map[string][]string{"1, 4": {"1", "4"}, "1gbit,1ms / 1mbit,1ms": {"1gbit,1ms", "1mbit,1ms"}} {
+		s := verdicts("server_cpu_per_call", "lh")
+		for i, p := range s.Points {
+			p.Document.Conditions.Sweep.Value = values[i]
+		}
+		if got := report.NewSweep(documents(s)).Title(); !strings.HasPrefix(got, "sweep of in-flight over "+want+"; ") {
+			t.Errorf("%q: got %q", values, got)
+		}
+	}
+}
+
+func TestARatioWithoutAnIntervalStandsAlone(t *testing.T) {
+	for letter, want := range map[string]string{"u": "1.05x unclear", "w": "withheld"} {
+		if got := verdicts("server_cpu_per_call", letter).Tables()[0].Rows[0][2]; got != want {
+			t.Errorf("%s: %q, want %q", letter, got, want)
+		}
+	}
+}
+
 func TestASweepSaysTheLoadThatItsPointsShare(t *testing.T) {
 	for name, c := range map[string]struct {
 		differ func(c *report.Conditions, i int)
