@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -147,12 +148,15 @@ func (a *app) show(runs []*record.Run, r report.Renderer, set []stats.Bound) err
 	return a.tell("", d.Bounds)
 }
 
-// showSweep prints what the points of a sweep mean, those that gave a result, and
-// says at which of them which bounds are not kept.
+// showSweep prints what the points of a sweep mean, those that measured something,
+// and says at which of them which bounds are not kept.
 func (a *app) showSweep(runs []*record.Run, r report.Renderer, set []stats.Bound) error {
 	var points []*report.Document
 	var failed error
 	for _, run := range runs {
+		if len(run.Trials) == 0 {
+			continue // it was ended before its first; the report says that it is missing
+		}
 		d, err := document(run, set)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", pointName(run), err))
@@ -161,7 +165,7 @@ func (a *app) showSweep(runs []*record.Run, r report.Renderer, set []stats.Bound
 		points = append(points, d)
 	}
 	if len(points) == 0 {
-		return failed
+		return cmp.Or(failed, errors.New("no point of the sweep gave a result"))
 	}
 	if err := r.RenderSweep(a.Out, report.NewSweep(points)); err != nil {
 		return fmt.Errorf("print report: %w", err)
