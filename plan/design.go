@@ -48,7 +48,7 @@ func (p *Plan) byTime(r Request, wish time.Duration) error {
 		return fmt.Errorf("--for %s: gives %d rounds, more than %d; a longer --slice gives fewer", total, blocks*rounds, mostRounds)
 	}
 	trial := Trial{Duration: p.Slice, AtLeast: p.leastCalls()}
-	if p.Rate > 0 {
+	if p.open() {
 		trial.AtLeast = 0 // the schedule alone says how many calls fall due
 	}
 	p.lay(blocks, rounds, func(int) Trial { return trial })
@@ -87,9 +87,11 @@ func (p *Plan) slice(asked, wish time.Duration) time.Duration {
 		return asked
 	}
 	slice := cmp.Or(wish, closedSlice)
-	if p.Rate > 0 {
-		arrivals := time.Duration(leastCalls / p.Rate * float64(time.Second))
-		slice = max(slice, openSlice, arrivals)
+	if p.open() {
+		slice = max(slice, openSlice)
+	}
+	if p.Rate > 0 { // and not yet to be found
+		slice = max(slice, time.Duration(leastCalls/p.Rate*float64(time.Second)))
 	}
 	return slice
 }

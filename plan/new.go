@@ -40,11 +40,12 @@ func New(r Request, f Facts) (*Plan, error) {
 		InFlight: cmp.Or(r.InFlight, DefaultInFlight),
 		Timeout:  cmp.Or(r.Timeout, DefaultTimeout),
 		Margin:   cmp.Or(r.Margin, DefaultMargin),
-		Seed:     r.Seed, Calls: r.Calls, Precision: r.Precision,
+		Seed:     r.Seed, Calls: r.Calls, Precision: r.Precision, Sweep: r.Sweep,
 	}
-	if r.Rate > 0 {
+	if r.open() {
 		p.Rate, p.Arrivals = r.Rate, cmp.Or(r.Arrivals, Poisson)
 		p.InFlight = cmp.Or(r.InFlight, DefaultSlots)
+		p.match(r)
 	}
 	asked := r.Stacks
 	if len(asked) == 0 {
@@ -79,12 +80,14 @@ type rule struct {
 
 // check holds r against what each flag takes, whatever the catalogue says.
 func check(r Request) error {
-	open := r.Rate > 0
+	open := r.open()
 	var wrong []error
 	for _, c := range []rule{
 		{"--driver", Native + " or " + Lean, r.Driver, slices.Contains([]string{"", Native, Lean}, r.Driver)},
 		{"--in-flight", "1 to 65536", r.InFlight, r.InFlight >= 0 && r.InFlight <= 1<<16},
 		{"--rate", "calls per second, up to 10000000", r.Rate, r.Rate >= 0 && r.Rate <= 1e7},
+		{"--rate", "one rate: calls per second, or a share between 0 % and 100 %", r.RateShare,
+			r.RateShare == 0 || r.RateShare > 0 && r.RateShare < 1 && r.Rate == 0},
 		{"--arrivals", Poisson + " or " + Constant + ", with --rate", r.Arrivals,
 			r.Arrivals == "" || open && slices.Contains([]string{Poisson, Constant}, r.Arrivals)},
 		{"--calls", "1 to 1000000000, and neither --for, --slice, --precision nor --rate beside it", r.Calls,

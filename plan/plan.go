@@ -44,6 +44,8 @@ type Request struct {
 	Driver    string            // Native or Lean
 	InFlight  int
 	Rate      float64       // arrivals per second of an open loop
+	RateShare float64       // in place of Rate: the share of what Pilot's request finds
+	Pilot     *record.Pilot // what it found; nil before it has run
 	Arrivals  string        // Poisson or Constant, of an open loop
 	Calls     int           // exact work for each scenario
 	For       time.Duration // time under load of all scenarios together; not with Calls
@@ -53,6 +55,7 @@ type Request struct {
 	Timeout   time.Duration
 	Seed      uint64
 	Margin    float64
+	Sweep     *record.Sweep // which point of a sweep it is; nil for a run by itself
 }
 
 // Transport is how a stack's calls travel.
@@ -95,8 +98,11 @@ type Plan struct {
 	Store     string            `json:"store"`
 	Driver    string            `json:"driver"`
 	InFlight  int               `json:"in_flight"`
-	Rate      float64           `json:"rate,omitempty"`
+	Rate      float64           `json:"rate,omitempty"` // 0 too where RateShare waits for a Pilot
+	RateShare float64           `json:"rate_share,omitempty"`
+	Pilot     *record.Pilot     `json:"pilot,omitempty"`
 	Arrivals  string            `json:"arrivals,omitempty"`
+	Sweep     *record.Sweep     `json:"sweep,omitempty"`
 	Timeout   time.Duration     `json:"timeout_ns"`
 	Seed      uint64            `json:"seed"`
 	Slice     time.Duration     `json:"slice_ns,omitempty"` // 0 where exact work ends a trial

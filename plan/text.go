@@ -59,9 +59,8 @@ func (p *Plan) String() string {
 }
 
 func (p *Plan) load() string {
-	if p.Rate > 0 {
-		return fmt.Sprintf("open loop: %s arrivals at %s calls/s, up to %d in flight",
-			p.Arrivals, strconv.FormatFloat(p.Rate, 'f', -1, 64), p.InFlight)
+	if p.open() {
+		return fmt.Sprintf("open loop: %s arrivals at %s, up to %d in flight", p.Arrivals, p.pace(), p.InFlight)
 	}
 	return fmt.Sprintf("closed loop: %d in flight", p.InFlight)
 }

@@ -60,12 +60,33 @@ type Header struct {
 	Pinned      Pinned            `json:"pinned,omitzero"`
 	Environment map[string]string `json:"environment"`
 	Libraries   map[string]string `json:"libraries"` // module path to version, of what is under test
+
+	// RateShare is set where Rate is that share of Pilot's throughput.
+	RateShare float64 `json:"rate_share,omitempty"`
+	Pilot     *Pilot  `json:"pilot,omitempty"`
+	// Sweep is set where the run is one point of several.
+	Sweep *Sweep `json:"sweep,omitempty"`
 }
 
 // Pinned says which processors processes may run on; where none are given, on any.
 type Pinned struct {
 	Driver  []int `json:"driver"`
 	Servers []int `json:"servers"` // of all tiers
+}
+
+// Pilot is what a short closed loop found before the run: the most that every
+// stack can carry.
+type Pilot struct {
+	Stack      string  `json:"stack"`      // a scenario's name: the slowest
+	Throughput float64 `json:"throughput"` // its calls/s
+}
+
+// Sweep says which point of a sweep a run is: runs that differ in one thing.
+type Sweep struct {
+	Axis  string `json:"axis"`  // what differs, as it was typed: "in-flight", "param.NAME"
+	Value string `json:"value"` // of this run, as it was typed
+	Index int    `json:"index"` // from 0
+	Of    int    `json:"of"`    // values asked for
 }
 
 // Scenario is one contender. Its index in Header.Scenarios is its number.

@@ -16,9 +16,10 @@ import (
 // Format is the version of Document in JSON.
 const Format = 1
 
-// Renderer writes a document in one format.
+// Renderer writes what runs say in one format.
 type Renderer interface {
 	Render(w io.Writer, d *Document) error
+	RenderSweep(w io.Writer, s *Sweep) error
 }
 
 // Document is all that a report says, as data. Values are in base units.
@@ -52,6 +53,9 @@ type Conditions struct {
 	InFlight      int           `json:"in_flight"`
 	Rate          float64       `json:"rate,omitempty"` // above 0 for an open loop
 	Arrivals      string        `json:"arrivals,omitempty"`
+	RateShare     float64       `json:"rate_share,omitempty"` // where Rate is a share of Pilot's throughput
+	Pilot         *record.Pilot `json:"pilot,omitempty"`
+	Sweep         *record.Sweep `json:"sweep,omitempty"` // where the run is a point of one
 	TimeoutS      float64       `json:"timeout_s"`
 	SliceS        float64       `json:"slice_s,omitempty"`
 	Calls         int           `json:"calls,omitempty"`

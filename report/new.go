@@ -67,6 +67,7 @@ func conditions(a *stats.Analysis) Conditions {
 		Seed: h.Seed, Blocks: a.Blocks, BlocksShort: a.ShortBlocks, BlocksPlanned: h.Blocks, Rounds: a.Rounds,
 		UnderLoadS: a.UnderLoadS, Confidence: a.Confidence, End: "cut short", Environment: named(h.Environment),
 	}
+	c.RateShare, c.Pilot, c.Sweep = h.RateShare, h.Pilot, h.Sweep
 	if e := a.Run.End; e != nil {
 		c.End, c.Error, c.Machine = e.Reason, e.Error, e.Machine
 	}

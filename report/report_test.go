@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/report"
+	"github.com/tare-bench/tare/report/csv"
 	"github.com/tare-bench/tare/report/json"
 	"github.com/tare-bench/tare/report/markdown"
 	"github.com/tare-bench/tare/report/text"
@@ -36,6 +36,11 @@ func document(t testing.TB, run *record.Run) *report.Document {
 
 func stored(t testing.TB) *report.Document {
 	t.Helper()
+	return document(t, storedRun(t))
+}
+
+func storedRun(t testing.TB) *record.Run {
+	t.Helper()
 	f, err := os.Open(results)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +49,7 @@ func stored(t testing.TB) *report.Document {
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return document(t, run)
+	return run
 }
 
 func render(t testing.TB, r report.Renderer, d *report.Document) string {
@@ -63,22 +68,10 @@ func TestGoldens(t *testing.T) {
 		"narrow.txt":  text.Renderer{Width: 60},
 		"report.md":   markdown.Renderer{},
 		"report.json": json.Renderer{},
+		"report.csv":  csv.Renderer{},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := render(t, r, d)
-			path := filepath.Join("testdata", name)
-			if *update {
-				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("%s (-update writes it anew)", diff)
-			}
+			golden(t, name, render(t, r, d))
 		})
 	}
 }

@@ -2,8 +2,7 @@ package report
 
 import (
 	"fmt"
-	"maps"
-	"slices"
+	"math"
 	"strings"
 
 	"github.com/tare-bench/tare/record"
@@ -112,10 +111,19 @@ func parts(f stats.Factorial, margin, confidence float64) string {
 
 func load(h record.Header) string {
 	if h.Rate > 0 {
-		return fmt.Sprintf("open loop, %s arrivals at %s calls/s, up to %d in flight, %s driver",
-			h.Arrivals, count(h.Rate), h.InFlight, h.Driver)
+		return fmt.Sprintf("open loop, %s arrivals at %s calls/s%s, up to %d in flight, %s driver",
+			h.Arrivals, count(h.Rate), matched(h), h.InFlight, h.Driver)
 	}
 	return fmt.Sprintf("closed loop, %d in flight, %s driver", h.InFlight, h.Driver)
+}
+
+// matched says what a rate is a share of; "" where it was typed.
+func matched(h record.Header) string {
+	if h.Pilot == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%s of the %s that %s, the slowest stack, carried in a pilot)",
+		percent(h.RateShare), count(math.Round(h.Pilot.Throughput)), h.Pilot.Stack)
 }
 
 func design(a *stats.Analysis) string {
@@ -132,22 +140,31 @@ func design(a *stats.Analysis) string {
 
 // holds says for what the figures hold: a ratio is no property of a stack.
 func holds(h record.Header) string {
-	on := []string{h.Workload}
-	for _, k := range slices.Sorted(maps.Keys(h.Params)) {
-		on = append(on, k+"="+h.Params[k])
+	return holding("This", h.Workload, named(h.Params), h.Store, load(h), named(h.Environment))
+}
+
+// holding leaves out what is "".
+func holding(what, workload string, params []NamedString, store, load string, environment []NamedString) string {
+	on := []string{workload}
+	for _, p := range params {
+		on = append(on, p.Name+"="+p.Value)
 	}
-	if h.Store != "" {
-		on = append(on, "store "+h.Store)
+	if store != "" {
+		on = append(on, "store "+store)
 	}
 	machine := []string{}
 	for _, k := range []string{"cpu", "cores", "os", "go"} {
-		if v := h.Environment[k]; v != "" {
-			machine = append(machine, k+" "+v)
+		for _, e := range environment {
+			if e.Name == k && e.Value != "" {
+				machine = append(machine, k+" "+e.Value)
+			}
 		}
 	}
-	text := fmt.Sprintf("This holds for %s; %s", strings.Join(on, " "), load(h))
-	if len(machine) > 0 {
-		text += "; " + strings.Join(machine, ", ")
+	text := fmt.Sprintf("%s holds for %s", what, strings.Join(on, " "))
+	for _, more := range []string{load, strings.Join(machine, ", ")} {
+		if more != "" {
+			text += "; " + more
+		}
 	}
 	return text + ". Another payload, concurrency, machine or link may change it."
 }

@@ -57,7 +57,10 @@ const (
 // ends it stops at once and returns ctx's error; what was measured is kept.
 func Run(ctx context.Context, p *plan.Plan, o Options) error {
 	r := &run{plan: p, Options: o, trials: p.Trials()}
-	reason, err := r.blocks(ctx)
+	reason, err := failed, p.Ready()
+	if err == nil {
+		reason, err = r.blocks(ctx)
+	}
 	end := record.End{Reason: reason, AtS: r.at()}
 	if o.Machine != nil {
 		end.Machine = o.Machine()

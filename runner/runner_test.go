@@ -1,10 +1,13 @@
 package runner
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/tare-bench/tare/peer"
+	"github.com/tare-bench/tare/plan"
+	"github.com/tare-bench/tare/record"
 )
 
 func TestWarmUpEndsOnceTheRateStopsRising(t *testing.T) {
@@ -54,6 +57,16 @@ func TestAnswersAreComparedAsValues(t *testing.T) {
 	}
 	if difference("one", "other", nil, []peer.Answer{ok()}) == "" {
 		t.Error("a contender that answers fewer probes passes for equal")
+	}
+}
+
+func TestAPlanWithoutItsRateIsNotRun(t *testing.T) {
+	var end *record.End
+	keep := func(l record.Line) error { end = l.End; return nil }
+	p := &plan.Plan{Arrivals: plan.Poisson, RateShare: 0.5, Blocks: make([]plan.Block, 1)}
+	err := Run(t.Context(), p, Options{Peer: []string{"/nowhere"}, Keep: keep, Watch: func(Progress) {}})
+	if !errors.Is(err, plan.ErrNoPilot) || end == nil || end.Reason != failed {
+		t.Errorf("got %v, and the end %+v", err, end)
 	}
 }
 

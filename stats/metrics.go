@@ -24,9 +24,12 @@ type Metric struct {
 	Noun  string // in a sentence: "the ... of A"
 	// Claim is the verdict as a sentence, with the stack, the ratio and the
 	// baseline.
-	Claim        string
-	HigherBetter bool
-	Kind         Kind
+	Claim string
+	// Than compares two stacks without a figure, with the stack, Less or More,
+	// and the baseline. A metric that is no headline has none of the three.
+	Than, Less, More string
+	HigherBetter     bool
+	Kind             Kind
 	// Primary takes half of the error that the family of verdicts is allowed.
 	Primary bool
 	// Judged says whether there is a verdict: every one more widens the
@@ -63,18 +66,21 @@ var Metrics = []Metric{
 	{
 		Name: "server_cpu_per_call", Unit: "s", Label: "server CPU", Per: "call", Noun: "server CPU per call",
 		Claim: "%s costs its servers %s the CPU per call of %s",
-		Kind:  Rate, Primary: true, Judged: always, Headline: always, Of: serverCPU,
+		Than:  "%s costs its servers %s CPU per call than %s", Less: "less", More: "more",
+		Kind: Rate, Primary: true, Judged: always, Headline: always, Of: serverCPU,
 	},
 	{
 		// An open loop sets it, so that there it is no finding.
 		Name: "throughput", Unit: "calls/s", Label: "throughput", Noun: "calls per second",
-		Claim:        "%s carries %s the calls of %s",
+		Claim: "%s carries %s the calls of %s",
+		Than:  "%s carries %s calls than %s", Less: "fewer", More: "more",
 		HigherBetter: true, Kind: Rate, Judged: closed, Headline: closed, Of: throughput,
 	},
 	{
 		Name: "latency_p50", Unit: "s", Label: "latency p50", Noun: "median latency",
 		Claim: "the median call of %s takes %s the time of %s",
-		Kind:  Quantile, Q: 0.50, Judged: always, Headline: open,
+		Than:  "the median call of %s takes %s time than that of %s", Less: "less", More: "more",
+		Kind: Quantile, Q: 0.50, Judged: always, Headline: open,
 	},
 	{
 		Name: "latency_p90", Unit: "s", Label: "latency p90", Noun: "90th percentile of latency",

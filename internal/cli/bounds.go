@@ -46,10 +46,11 @@ var (
 	errUnjudged = errors.New("cannot judge every bound that was set")
 )
 
-// tell says on standard error what became of each bound that was not kept. Its
+// tell says on standard error what became of each bound that was not kept, and of
+// which point of a sweep: where, or "". Its
 // error is errBroken where one was broken, else errUnjudged where one has no
 // figure to judge.
-func (a *app) tell(all []report.Bound) (err error) {
+func (a *app) tell(where string, all []report.Bound) (err error) {
 	for _, b := range all {
 		switch state := stats.State(b.Outcome); state {
 		case stats.Kept:
@@ -61,7 +62,7 @@ func (a *app) tell(all []report.Bound) (err error) {
 				err = errUnjudged
 			}
 		}
-		fmt.Fprintf(a.Err, "tare: bound %s: %s\n", b.Outcome, b.Sentence)
+		fmt.Fprintf(a.Err, "tare: bound %s: %s%s\n", b.Outcome, where, b.Sentence)
 	}
 	return err
 }

@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/tare-bench/tare/internal/environment"
 	"github.com/tare-bench/tare/plan"
 	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/report"
-	"github.com/tare-bench/tare/runner"
 	"github.com/tare-bench/tare/stats"
 )
 
@@ -25,11 +24,11 @@ func (a *app) planCommand() *cobra.Command {
 		Short: "Show what compare would run with the same flags, and what it would leave out",
 		Args:  one("the name of a workload"),
 		RunE: func(c *cobra.Command, args []string) error {
-			p, err := a.plan(&e, c.Flags(), args[0])
+			_, s, err := a.plan(&e, c.Flags(), args[0])
 			if err != nil {
 				return err
 			}
-			return a.printPlan(p, format)
+			return a.printPlan(s, format)
 		},
 	}
 	e.declare(c, a.catalog)
@@ -47,6 +46,8 @@ func (a *app) compareCommand() *cobra.Command {
 		Example: `  tare compare orders
   tare compare orders --stacks grpc+proto,rest+json --calls 1000000 --in-flight 100
   tare compare orders --stacks grpc+proto,rest+json --rate 2000
+  tare compare orders --stacks grpc+proto,rest+json --rate 50%
+  tare compare orders --leg payment --sweep in-flight=1,4,16,64
   tare compare orders --leg payment --driver lean --precision 3%`,
 		Args: one("the name of a workload"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -54,15 +55,16 @@ func (a *app) compareCommand() *cobra.Command {
 			if err != nil {
 				return usage(err)
 			}
-			p, err := a.plan(&e, c.Flags(), args[0])
+			requests, series, err := a.plan(&e, c.Flags(), args[0])
 			if err != nil {
 				return err
 			}
-			peers, err := foreign(peerWords, p)
+			first := series.Points[0].Plan
+			peers, err := foreign(peerWords, first)
 			if err != nil {
 				return usage(err)
 			}
-			set, err := bounds(failIf, p.Scenarios)
+			set, err := bounds(failIf, first.Scenarios)
 			if err != nil {
 				return err
 			}
@@ -70,7 +72,7 @@ func (a *app) compareCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.compare(c.Context(), p, processes{peers, where}, dir, render, set)
+			return a.compare(c.Context(), &comparison{requests, series, processes{peers, where}, dir}, render, set)
 		},
 	}
 	e.declare(c, a.catalog)
@@ -106,63 +108,47 @@ func foreign(words []string, p *plan.Plan) (map[string][]string, error) {
 	return peers, nil
 }
 
-// plan designs the experiment that the flags ask for. Every error of it is one
+// plan designs the experiments that the flags ask for. Every error of it is one
 // of usage.
-func (a *app) plan(e *experiment, given *pflag.FlagSet, workload string) (*plan.Plan, error) {
-	r, err := e.resolve(given, workload)
+func (a *app) plan(e *experiment, given *pflag.FlagSet, workload string) ([]plan.Request, *plan.Series, error) {
+	requests, err := e.requests(given, workload)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if _, err := a.catalog.Store(r.Store); err != nil {
-		return nil, usage(fmt.Errorf("--store %w", err))
+	if _, err := a.catalog.Store(requests[0].Store); err != nil {
+		return nil, nil, usage(fmt.Errorf("--store %w", err))
 	}
-	p, err := plan.New(r, a.facts())
-	return p, usage(err)
+	s, err := plan.NewSeries(requests, a.facts())
+	return requests, s, usage(err)
 }
 
-// compare carries p out, keeps what it measures, and prints what it means. What
-// was measured before an error is printed too.
-func (a *app) compare(ctx context.Context, p *plan.Plan, run processes, dir string, render report.Renderer, set []stats.Bound) error {
-	started := a.Now()
-	if dir == "" {
-		dir = defaultDir(started, p.Workload)
+// compare measures, and prints what it means. What was measured before an error
+// is printed too.
+func (a *app) compare(ctx context.Context, c *comparison, render report.Renderer, set []stats.Bound) error {
+	if c.dir == "" {
+		c.dir = defaultDir(a.Now(), c.requests[0].Workload)
 	}
-	kept, err := createResults(dir)
-	if err != nil {
+	where, show := filepath.Join(c.dir, resultsFile), a.show
+	if c.sweeps() {
+		where, show = c.dir, a.showSweep
+	}
+	if c.sweeps() || c.series.Pilots() > 0 {
+		if err := fresh(c.dir); err != nil {
+			return err
+		}
+	}
+	runs, err := a.measure(ctx, c)
+	if len(runs) == 0 {
 		return err
 	}
-	header := p.Header()
-	header.Version = environment.Version()
-	header.Started = started
-	header.Command = a.again(p)
-	header.Pinned = run.where
-	header.Environment = environment.Facts()
-	header.Libraries = environment.Libraries(a.catalog.Modules())
-	if err := kept.keep(record.Line{Header: &header}); err != nil {
-		return errors.Join(err, kept.close())
-	}
-	for _, n := range p.Notes {
-		fmt.Fprintf(a.Err, "note: %s\n", n)
-	}
-	shown := a.progress(len(p.Blocks), p.Trials())
-	machine := watchMachine()
-	err = runner.Run(ctx, p, runner.Options{
-		Peer: a.Self, Peers: run.peers, Pinned: run.where, Started: started, Keep: kept.keep, Watch: shown.watch,
-		Enough:  func() bool { return p.Precision > 0 && stats.Precise(&kept.run, p.Precision) },
-		Machine: machine,
-	})
-	shown.end()
-	err = errors.Join(err, kept.close())
-	if ctx.Err() != nil {
-		err = errInterrupted
-	}
-	if len(kept.run.Trials) > 0 {
-		shown := a.show(&kept.run, render, set)
+	told := slices.DeleteFunc(slices.Clone(runs), func(r *record.Run) bool { return len(r.Trials) == 0 })
+	if len(told) > 0 {
+		shown := show(told, render, set)
 		if err == nil || !errors.Is(shown, errBroken) { // a run that failed has not only broken a bound
 			err = errors.Join(err, shown)
 		}
 	}
-	fmt.Fprintf(a.Err, "results: %s\n", kept.path())
+	fmt.Fprintf(a.Err, "results: %s\n", where)
 	return err
 }
 

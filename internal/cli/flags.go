@@ -18,6 +18,8 @@ import (
 type experiment struct {
 	request   plan.Request
 	params    []string
+	rate      string
+	sweep     []string
 	precision string
 	margin    string
 }
@@ -31,7 +33,7 @@ func (e *experiment) declare(c *cobra.Command, known catalog.Catalog) {
 	f.IntVar(&r.InFlight, "in-flight", 0, fmt.Sprintf(
 		"closed loop with so many callers (default %d); with --rate: at most so many calls at once (default %d)",
 		plan.DefaultInFlight, plan.DefaultSlots))
-	f.Float64Var(&r.Rate, "rate", 0, "open loop with so many arrivals per second")
+	f.StringVar(&e.rate, "rate", "", "open loop with so many arrivals per second; 50%: half of what the slowest stack carries, which a pilot finds")
 	f.StringVar(&r.Arrivals, "arrivals", "", fmt.Sprintf("arrivals of the open loop: %s (default) or %s", plan.Poisson, plan.Constant))
 	f.IntVar(&r.Calls, "calls", 0, "exact work: so many calls on each stack")
 	f.DurationVar(&r.For, "for", 0, fmt.Sprintf(
@@ -40,6 +42,7 @@ func (e *experiment) declare(c *cobra.Command, known catalog.Catalog) {
 	f.StringVar(&e.precision, "precision", "", "run until every headline interval is this narrow: 3%")
 	f.StringVar(&r.Driver, "driver", plan.Native, "native: the client library that the stack's users have; lean: prepared bytes at the least cost")
 	f.StringArrayVar(&e.params, "param", nil, "parameter of the workload, NAME=VALUE; may be repeated")
+	f.StringArrayVar(&e.sweep, "sweep", nil, "AXIS=VALUE,VALUE: a run for each value, and a table of them all; axes: "+axisNames())
 	f.StringVar(&r.Store, "store", known.KeptIn, "what the services keep their records in")
 	f.DurationVar(&r.Timeout, "timeout", plan.DefaultTimeout, "deadline of each call")
 	f.Uint64Var(&r.Seed, "seed", 1, "seed of calls, arrivals and order; 0 draws one")
@@ -49,26 +52,41 @@ func (e *experiment) declare(c *cobra.Command, known catalog.Catalog) {
 	f.StringVar(&e.margin, "margin", fmt.Sprintf("%g%%", 100*plan.DefaultMargin), "differences within this margin are the same")
 }
 
-// resolve completes the request from the flags and the workload's name.
+// requests completes the request from the flags and the workload's name. There is
+// one for each value of a sweep. Every error of it is one of usage.
+func (e *experiment) requests(given *pflag.FlagSet, workload string) ([]plan.Request, error) {
+	r, err := e.resolve(given, workload)
+	if err != nil {
+		return nil, usage(err)
+	}
+	all, err := swept(r, e.sweep)
+	return all, usage(err)
+}
+
 func (e *experiment) resolve(given *pflag.FlagSet, workload string) (plan.Request, error) {
 	r := e.request
 	r.Workload = workload
 	if err := refuseZeros(given); err != nil {
-		return r, usage(err)
+		return r, err
 	}
 	if r.Seed == 0 {
 		r.Seed = rand.Uint64()
 	}
+	if given.Changed("rate") {
+		if err := setRate(&r, e.rate); err != nil {
+			return r, fmt.Errorf("--rate %s: %w", e.rate, err)
+		}
+	}
 	var err error
 	if r.Params, err = pairs("--param", e.params); err != nil {
-		return r, usage(err)
+		return r, err
 	}
 	if r.Margin, err = share("--margin", e.margin); err != nil {
-		return r, usage(err)
+		return r, err
 	}
 	if e.precision != "" {
 		if r.Precision, err = share("--precision", e.precision); err != nil {
-			return r, usage(err)
+			return r, err
 		}
 	}
 	return r, nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/tare-bench/tare/plan"
 	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/report"
+	"github.com/tare-bench/tare/report/csv"
 	reportjson "github.com/tare-bench/tare/report/json"
 	"github.com/tare-bench/tare/report/markdown"
 	"github.com/tare-bench/tare/report/text"
@@ -27,6 +29,7 @@ var formats = []struct {
 	{"text", func(a *app) report.Renderer { return a.textRenderer() }},
 	{"json", func(*app) report.Renderer { return reportjson.Renderer{} }},
 	{"markdown", func(*app) report.Renderer { return markdown.Renderer{} }},
+	{"csv", func(*app) report.Renderer { return csv.Renderer{} }},
 }
 
 // pipeWidth is how wide text is where there is no terminal to say.
@@ -68,8 +71,9 @@ func (a *app) reportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report FOLDER [NEWER]",
 		Short: "Print stored results again, or what has changed between two runs",
-		Long: `Print stored results again: those of a folder, or of a results.jsonl. With two,
-compare the second, newer run with the first: the same stacks, by levels.`,
+		Long: `Print stored results again: those of a folder, or of a results.jsonl; of a
+sweep's folder all its points together. With two, compare the second, newer run
+with the first: the same stacks, by levels.`,
 		Args: oneOrTwo("a results folder"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			render, err := a.renderer(format)
@@ -82,15 +86,20 @@ compare the second, newer run with the first: the same stacks, by levels.`,
 				}
 				return a.changes(args[0], args[1], format, render)
 			}
-			run, err := readResults(args[0])
+			runs, err := readPoints(args[0])
+			show := a.showSweep
+			if err == nil && len(runs) == 0 {
+				show = a.show
+				runs, err = readAlone(args[0])
+			}
 			if err != nil {
 				return err
 			}
-			set, err := bounds(failIf, run.Header.Scenarios)
+			set, err := bounds(failIf, runs[0].Header.Scenarios)
 			if err != nil {
 				return err
 			}
-			return a.show(run, render, set)
+			return show(runs, render, set)
 		},
 	}
 	declareBounds(c, &failIf)
@@ -103,6 +112,11 @@ func (a *app) changes(older, newer, format string, r report.Renderer) error {
 	printer, ok := r.(report.ChangesRenderer)
 	if !ok {
 		return usage(fmt.Errorf("--format %s: prints one run", format))
+	}
+	for _, folder := range []string{older, newer} {
+		if runs, err := readPoints(folder); err != nil || len(runs) > 0 {
+			return errors.Join(err, refuseSweep(folder, runs))
+		}
 	}
 	before, err := readResults(older)
 	if err != nil {
@@ -122,41 +136,86 @@ func (a *app) changes(older, newer, format string, r report.Renderer) error {
 	return nil
 }
 
-// show prints what a run means, and says which bounds it does not keep.
-func (a *app) show(run *record.Run, r report.Renderer, set []stats.Bound) error {
-	analysis, err := stats.Analyze(run)
+// show prints what one run means, and says which bounds it does not keep.
+func (a *app) show(runs []*record.Run, r report.Renderer, set []stats.Bound) error {
+	d, err := document(runs[0], set)
 	if err != nil {
 		return err
 	}
-	outcomes, err := analysis.Check(set)
-	if err != nil {
-		return err
-	}
-	d := report.New(analysis)
-	d.Bounds = report.Judged(outcomes)
 	if err := r.Render(a.Out, d); err != nil {
 		return fmt.Errorf("print report: %w", err)
 	}
-	return a.tell(d.Bounds)
+	return a.tell("", d.Bounds)
+}
+
+// showSweep prints what the points of a sweep mean, those that measured something,
+// and says at which of them which bounds are not kept.
+func (a *app) showSweep(runs []*record.Run, r report.Renderer, set []stats.Bound) error {
+	var points []*report.Document
+	var failed error
+	for _, run := range runs {
+		if len(run.Trials) == 0 {
+			continue // it was ended before its first; the report says that it is missing
+		}
+		d, err := document(run, set)
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", pointName(run), err))
+			continue
+		}
+		points = append(points, d)
+	}
+	if len(points) == 0 {
+		return cmp.Or(failed, errors.New("no point of the sweep gave a result"))
+	}
+	if err := r.RenderSweep(a.Out, report.NewSweep(points)); err != nil {
+		return fmt.Errorf("print report: %w", err)
+	}
+	var broken error
+	for _, d := range points {
+		s := d.Conditions.Sweep
+		broken = errors.Join(broken, a.tell(fmt.Sprintf("at %s=%s: ", s.Axis, s.Value), d.Bounds))
+	}
+	if failed != nil {
+		return failed
+	}
+	return broken
+}
+
+// document says what a run means, and what became of the bounds that are set.
+func document(run *record.Run, set []stats.Bound) (*report.Document, error) {
+	analysis, err := stats.Analyze(run)
+	if err != nil {
+		return nil, err
+	}
+	outcomes, err := analysis.Check(set)
+	if err != nil {
+		return nil, err
+	}
+	d := report.New(analysis)
+	d.Bounds = report.Judged(outcomes)
+	return d, nil
 }
 
 // planFormats are what a plan can be printed as, the default first.
 var planFormats = []struct {
 	name  string
-	write func(io.Writer, *plan.Plan) error
+	write func(io.Writer, *plan.Series) error
 }{
-	{"text", func(w io.Writer, p *plan.Plan) error { return p.Text(w) }},
-	{"json", func(w io.Writer, p *plan.Plan) error {
+	{"text", func(w io.Writer, s *plan.Series) error { return s.Text(w) }},
+	{"json", func(w io.Writer, s *plan.Series) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", " ")
-		return e.Encode(p)
+		if len(s.Points) == 1 && s.Pilots() == 0 {
+			return e.Encode(s.Points[0].Plan)
+		}
+		return e.Encode(s)
 	}},
 }
 
-func (a *app) printPlan(p *plan.Plan, format string) error {
+func (a *app) printPlan(s *plan.Series, format string) error {
 	for _, f := range planFormats {
 		if f.name == format {
-			if err := f.write(a.Out, p); err != nil {
+			if err := f.write(a.Out, s); err != nil {
 				return fmt.Errorf("print plan: %w", err)
 			}
 			return nil

@@ -18,6 +18,9 @@ func (Renderer) Render(w io.Writer, d *report.Document) error { return write(w, 
 // RenderChanges writes a comparison of two runs likewise.
 func (Renderer) RenderChanges(w io.Writer, c *report.Changes) error { return write(w, c) }
 
+// RenderSweep writes a sweep likewise, with the whole document of each point.
+func (Renderer) RenderSweep(w io.Writer, s *report.Sweep) error { return write(w, s) }
+
 func write(w io.Writer, d any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false) // arrows and comparisons stay readable

@@ -41,7 +41,7 @@ func (r Renderer) Render(w io.Writer, d *report.Document) error {
 	p.wrap("", d.Reading())
 	p.wrap("", d.Conditions.Holds)
 	p.gap()
-	p.list("left out", leftOut(d))
+	p.list("left out", leftOut(d.LeftOut))
 	p.list("warning", findings(d.Warnings))
 	p.list("note", findings(d.Notes))
 	_, err := io.WriteString(w, strings.TrimRight(p.b.String(), "\n")+"\n")
@@ -222,9 +222,9 @@ func findings(all []report.Finding) [][2]string {
 	return out
 }
 
-func leftOut(d *report.Document) [][2]string {
+func leftOut(all []report.LeftOut) [][2]string {
 	var out [][2]string
-	for _, o := range d.LeftOut {
+	for _, o := range all {
 		out = append(out, [2]string{o.Stack + ": " + o.Reason, ""})
 	}
 	return out

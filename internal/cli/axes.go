@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tare-bench/tare/plan"
+	"github.com/tare-bench/tare/record"
+)
+
+// axis is one thing that a sweep can vary. An error of split and set says what is
+// wrong with the text, and not where it stands.
+type axis struct {
+	name  string // as it is typed; one that ends with a dot has a name after it
+	shown string // in help
+	split func(text string) ([]string, error)
+	taken func(r plan.Request, name string) bool // whether a flag has set it already
+	set   func(r *plan.Request, name, value string) error
+}
+
+// axes are all of them.
+var axes = []axis{
+	{
+		name: "param.", shown: "param.NAME", split: splitNumbers,
+		taken: func(r plan.Request, name string) bool { _, given := r.Params[name]; return given },
+		set: func(r *plan.Request, name, value string) error {
+			r.Params = maps.Clone(r.Params) // which the other points share
+			if r.Params == nil {
+				r.Params = make(map[string]string)
+			}
+			r.Params[name] = value
+			return nil
+		},
+	},
+	{
+		name: "in-flight", shown: "in-flight", split: splitNumbers,
+		taken: func(r plan.Request, _ string) bool { return r.InFlight != 0 },
+		set: func(r *plan.Request, _, value string) error {
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 1 {
+				return errors.New("takes whole numbers from 1 on")
+			}
+			r.InFlight = n
+			return nil
+		},
+	},
+	{
+		name: "rate", shown: "rate (calls/s, shares, max for the closed loop)", split: splitNumbers,
+		taken: func(r plan.Request, _ string) bool { return r.Rate != 0 || r.RateShare != 0 },
+		set: func(r *plan.Request, _, value string) error {
+			if value == saturation {
+				r.Arrivals = "" // of the other points
+				return nil
+			}
+			return setRate(r, value)
+		},
+	},
+}
+
+// saturation is the rate of a closed loop: as many calls as are answered.
+const saturation = "max"
+
+// setRate reads what --rate takes: calls per second, or a share of what the
+// slowest stack carries.
+func setRate(r *plan.Request, text string) (err error) {
+	if strings.HasSuffix(strings.TrimSpace(text), "%") {
+		r.RateShare, err = share("share", text)
+		return err
+	}
+	r.Rate, err = strconv.ParseFloat(text, 64)
+	if err != nil || !(r.Rate > 0) {
+		return errors.New("takes calls per second, more than 0, or a share such as 50%")
+	}
+	return nil
+}
+
+func axisNames() string {
+	var names []string
+	for _, a := range axes {
+		names = append(names, a.shown)
+	}
+	return strings.Join(names, ", ")
+}
+
+// findAxis gives the axis that is spelled so, and the name that it may take.
+func findAxis(spelled string) (axis, string, error) {
+	for _, a := range axes {
+		name, found := strings.CutPrefix(spelled, a.name)
+		if takesName := strings.HasSuffix(a.name, "."); found && takesName == (name != "") {
+			return a, name, nil
+		}
+	}
+	return axis{}, "", fmt.Errorf("--sweep %s: takes %s", spelled, axisNames())
+}
+
+// swept gives a request for each value of a sweep, spelled AXIS=V1,V2,…; or r
+// alone where there is none.
+func swept(r plan.Request, words []string) ([]plan.Request, error) {
+	switch len(words) {
+	case 0:
+		return []plan.Request{r}, nil
+	case 1:
+	default:
+		return nil, fmt.Errorf("--sweep %s and --sweep %s: one axis at a time; sweep the second in a run of its own", words[0], words[1])
+	}
+	spelled, text, found := strings.Cut(words[0], "=")
+	if !found {
+		return nil, fmt.Errorf("--sweep %s is not AXIS=VALUE,VALUE", words[0])
+	}
+	a, name, err := findAxis(spelled)
+	if err != nil {
+		return nil, err
+	}
+	if a.taken(r, name) {
+		return nil, fmt.Errorf("--sweep %s: another flag sets it too; leave that out", spelled)
+	}
+	values, err := a.split(text)
+	if err != nil {
+		return nil, fmt.Errorf("--sweep %s: %w", words[0], err)
+	}
+	if len(values) < 2 {
+		return nil, fmt.Errorf("--sweep %s: takes two values or more", words[0])
+	}
+	var out []plan.Request
+	for i, value := range values {
+		if slices.Contains(values[:i], value) {
+			return nil, fmt.Errorf("--sweep %s: has %s twice", spelled, value)
+		}
+		one := r
+		if err := a.set(&one, name, value); err != nil {
+			return nil, fmt.Errorf("--sweep %s=%s: %w", spelled, value, err)
+		}
+		one.Sweep = &record.Sweep{Axis: spelled, Value: value, Index: i, Of: len(values)}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// splitNumbers reads values with commas between them, and puts them in ascending
+// order where all are numbers, all are shares, or the greatest that there is.
+func splitNumbers(text string) ([]string, error) {
+	values := strings.Split(text, ",")
+	for i, v := range values {
+		if values[i] = strings.TrimSpace(v); values[i] == "" {
+			return nil, errors.New("a value is empty")
+		}
+	}
+	sizes := make(map[string]float64, len(values))
+	shares, numbers := 0, 0
+	for _, v := range values {
+		digits, percent := strings.CutSuffix(v, "%")
+		size, err := strconv.ParseFloat(digits, 64)
+		switch {
+		case v == saturation:
+			size = math.Inf(1)
+		case err != nil:
+			return values, nil // words keep the order in which they were typed
+		case percent:
+			shares++
+		default:
+			numbers++
+		}
+		sizes[v] = size
+	}
+	if shares == 0 || numbers == 0 {
+		slices.SortStableFunc(values, func(a, b string) int { return cmp.Compare(sizes[a], sizes[b]) })
+	}
+	return values, nil
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tare-bench/tare/plan"
+)
+
+func TestValuesOfASweep(t *testing.T) {
+	for text, want := range map[string][]string{
+		"16,1,4":         {"1", "4", "16"},
+		" 2 , 10":        {"2", "10"},
+		"max,75%,5%,50%": {"5%", "50%", "75%", "max"},
+		"max,900,1000":   {"900", "1000", "max"},
+		"large, small":   {"large", "small"},
+		"9,mixed,1":      {"9", "mixed", "1"}, // words have no order
+		"50%,20":         {"50%", "20"},       // nor have shares and rates
+	} {
+		got, err := splitNumbers(text)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%q: %v %s", text, err, diff)
+		}
+	}
+}
+
+func TestASweepSetsOneThing(t *testing.T) {
+	base := plan.Request{Workload: "orders", Seed: 7, Params: map[string]string{"users": "3"}, Arrivals: plan.Constant}
+	for _, c := range []struct {
+		sweep string
+		is    func(r plan.Request, point int) bool
+	}{
+		{"in-flight=1,4", func(r plan.Request, i int) bool { return r.InFlight == []int{1, 4}[i] }},
+		{"rate=100,2000", func(r plan.Request, i int) bool {
+			return r.Rate == []float64{100, 2000}[i] && r.Arrivals == plan.Constant
+		}},
+		{"rate=25%,max", func(r plan.Request, i int) bool {
+			return r.Rate == 0 && r.RateShare == []float64{0.25, 0}[i] && r.Arrivals == []string{plan.Constant, ""}[i]
+		}},
+		{"param.lines=1,100", func(r plan.Request, i int) bool {
+			return r.Params["lines"] == []string{"1", "100"}[i] && r.Params["users"] == "3"
+		}},
+	} {
+		all, err := swept(base, []string{c.sweep})
+		if err != nil || len(all) != 2 {
+			t.Fatalf("%s: %v, %v", c.sweep, all, err)
+		}
+		for i, r := range all {
+			if !c.is(r, i) || r.Seed != 7 || r.Workload != "orders" || r.Sweep.Index != i || r.Sweep.Of != 2 {
+				t.Errorf("%s, point %d: %+v", c.sweep, i, r)
+			}
+		}
+	}
+	if len(base.Params) != 1 {
+		t.Errorf("the points share their params: %v", base.Params)
+	}
+}
+
+func TestAFlagAndASweepOfTheSameThingAreRefused(t *testing.T) {
+	for sweep, r := range map[string]plan.Request{
+		"in-flight=1,2":   {InFlight: 3},
+		"rate=1,2":        {Rate: 3},
+		"rate=10%,20%":    {RateShare: 0.5},
+		"param.lines=1,2": {Params: map[string]string{"lines": "3"}},
+	} {
+		if _, err := swept(r, []string{sweep}); err == nil || !strings.Contains(err.Error(), "another flag sets it too") {
+			t.Errorf("%s: %v", sweep, err)
+		}
+		if _, err := swept(plan.Request{}, []string{sweep}); err != nil {
+			t.Errorf("%s alone: %v", sweep, err)
+		}
+	}
+}
+
+func TestFoldersOfPoints(t *testing.T) {
+	for value, want := range map[string]string{"16": "16", "50%": "50%", "../x y": ".._x_y", "10mbit,2ms": "10mbit,2ms", strings.Repeat("é", 90): strings.Repeat("_", 60)} {
+		if got := asName(value); got != want {
+			t.Errorf("%q: %q, want %q", value, got, want)
+		}
+	}
+}
+
+func FuzzSweep(f *testing.F) {
+	for _, s := range []string{"in-flight=1,4", "rate=10%,max", "param.lines=1,x", "param.=1,2", "rate=NaN,1e400", "=,", "in-flight=1,,2"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		all, err := swept(plan.Request{}, []string{text})
+		if err != nil {
+			return
+		}
+		seen := make(map[string]bool)
+		for i, r := range all {
+			if r.Sweep.Index != i || r.Sweep.Of != len(all) || seen[r.Sweep.Value] || r.InFlight < 0 || r.Rate < 0 || r.RateShare < 0 || r.RateShare >= 1 {
+				t.Errorf("%q: point %d is %+v of %+v", text, i, r, r.Sweep)
+			}
+			seen[r.Sweep.Value] = true
+		}
+	})
+}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tare-bench/tare/record"
+)
+
+// readPoints reads the points of a sweep, which are folders below dir. There are
+// none where path is no such folder.
+func readPoints(dir string) ([]*record.Run, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == resultsFile }) {
+		return nil, nil // a file, or nothing: who reads one run says what is wrong
+	}
+	var runs []*record.Run
+	for _, e := range entries {
+		below := filepath.Join(dir, e.Name())
+		if _, err := os.Stat(filepath.Join(below, resultsFile)); err != nil {
+			continue // something else, or a point that was never begun
+		}
+		run, err := readResults(below)
+		if err != nil {
+			return nil, err
+		}
+		if run.Header.Sweep == nil {
+			continue // a pilot
+		}
+		for _, other := range runs {
+			if why := strangers(other.Header, run.Header); why != "" {
+				return nil, fmt.Errorf("read sweep: %s: %s", below, why)
+			}
+		}
+		runs = append(runs, run)
+	}
+	return runs, nil
+}
+
+// strangers says why two runs are no points of one sweep; "" where they are.
+func strangers(a, b record.Header) string {
+	one, other := *a.Sweep, *b.Sweep
+	switch {
+	case one.Axis != other.Axis || one.Of != other.Of || !slices.Equal(a.Command, b.Command):
+		return fmt.Sprintf("is of another sweep than %s=%s; give a folder with the points of one", one.Axis, one.Value)
+	case one.Index == other.Index:
+		return fmt.Sprintf("is point %d of the sweep, and so is another folder", one.Index+1)
+	}
+	return ""
+}
+
+// readAlone reads the results of one run.
+func readAlone(path string) ([]*record.Run, error) {
+	run, err := readResults(path)
+	return []*record.Run{run}, err
+}
+
+// pointName says which point of its sweep a run is.
+func pointName(run *record.Run) string {
+	return fmt.Sprintf("at %s=%s", run.Header.Sweep.Axis, run.Header.Sweep.Value)
+}
+
+// refuseSweep is the error of a sweep where one run is compared with another.
+func refuseSweep(folder string, points []*record.Run) error {
+	if len(points) == 0 {
+		return nil
+	}
+	return usage(fmt.Errorf("%s holds a sweep: two runs are compared; give the folder of a point of it", folder))
+}
