@@ -15,8 +15,10 @@ type Run struct {
 	Header Header
 	Blocks []Block
 	Trials []Trial // in the order in which they ended
-	End    *End    // nil where the run was cut short
-	Cut    bool    // the last line was incomplete, and left out
+	// Profiles are of trials apart, which no metric knows of.
+	Profiles []Profile
+	End      *End // nil where the run was cut short
+	Cut      bool // the last line was incomplete, and left out
 
 	taken map[place]bool // of the first len(taken) of Trials
 }
@@ -35,7 +37,7 @@ var ErrNotResults = errors.New("not a results file of tare")
 // the last line incomplete.
 func Write(w io.Writer, l Line) error {
 	set := 0
-	for _, isSet := range []bool{l.Header != nil, l.Block != nil, l.Trial != nil, l.End != nil} {
+	for _, isSet := range []bool{l.Header != nil, l.Block != nil, l.Trial != nil, l.Profile != nil, l.End != nil} {
 		if isSet {
 			set++
 		}
@@ -145,9 +147,22 @@ func (r *Run) Add(l Line) error {
 			return err
 		}
 		r.Trials = append(r.Trials, *l.Trial)
+	case l.Profile != nil:
+		return r.addProfile(*l.Profile)
 	case l.End != nil:
 		r.End = l.End
 	}
+	return nil
+}
+
+func (r *Run) addProfile(p Profile) error {
+	if n := p.Scenario; n < 0 || n >= len(r.Header.Scenarios) {
+		return fmt.Errorf("no scenario %d; there are %d", n, len(r.Header.Scenarios))
+	}
+	if slices.ContainsFunc(r.Profiles, func(q Profile) bool { return q.Block == p.Block && q.Scenario == p.Scenario }) {
+		return fmt.Errorf("a second profile of scenario %d in block %d", p.Scenario, p.Block)
+	}
+	r.Profiles = append(r.Profiles, p)
 	return nil
 }
 

@@ -56,6 +56,11 @@ func sampleRun() record.Run {
 			{Scenario: 0, Load: &record.Load{Calls: 3, OK: 3, Latency: sampleHistogram(), Lateness: &late}},
 			{Scenario: 1, Position: 1, Failed: "driver died"},
 		},
+		Profiles: []record.Profile{{Scenario: 1, Seed: 7, Calls: 100, Processes: []*record.Phases{
+			nil, {CPUS: 0.5, Samples: 48, PeriodS: 0.01, Parts: []record.PhaseTime{
+				{Phase: record.PhaseKernel, Next: true, Seconds: 0.3}, {Phase: record.PhaseMap, Seconds: 0.18},
+			}},
+		}}},
 		End: &record.End{Reason: "complete", AtS: 2},
 	}
 }
@@ -69,6 +74,9 @@ func encode(t testing.TB, run record.Run) string {
 	}
 	for i := range run.Trials {
 		lines = append(lines, record.Line{Trial: &run.Trials[i]})
+	}
+	for i := range run.Profiles {
+		lines = append(lines, record.Line{Profile: &run.Profiles[i]})
 	}
 	lines = append(lines, record.Line{End: run.End})
 	for _, l := range lines {
@@ -136,6 +144,8 @@ func TestBrokenFilesSayWhatIsWrong(t *testing.T) {
 		{"unknown scenario", lines[0] + `{"trial":{"scenario":2}}` + "\n", "line 2: no scenario 2; there are 2", false},
 		{"negative scenario", lines[0] + `{"trial":{"scenario":-1}}` + "\n", "line 2: no scenario -1", false},
 		{"a trial twice", strings.Replace(good, lines[2], lines[2]+lines[2], 1), "line 4: a second trial of scenario 0 in block 0, round 0", false},
+		{"profile of an unknown scenario", lines[0] + `{"profile":{"scenario":2}}` + "\n", "line 2: no scenario 2; there are 2", false},
+		{"a profile twice", strings.Replace(good, lines[4], lines[4]+lines[4], 1), "line 6: a second profile of scenario 1 in block 0", false},
 		{"unknown baseline", strings.Replace(good, `"baseline":"a"`, `"baseline":"c"`, 1), `baseline "c" is no scenario`, false},
 		{"long line", lines[0] + strings.Repeat("x", 17<<20), "line 2: longer than 16 MiB", false},
 	} {

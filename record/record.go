@@ -2,9 +2,9 @@
 // measured, as JSON Lines. Drivers and servers report in its types, runner
 // appends them, stats reads them. It opens no file and reads no clock.
 //
-// A file is one Header line, then Block, Trial and End lines in the order of
-// events. Values are in base units (seconds, bytes, calls); a reader must skip
-// kinds of line and fields that it does not know.
+// A file is one Header line, then Block, Trial, Profile and End lines in the
+// order of events. Values are in base units (seconds, bytes, calls); a reader
+// must skip kinds of line and fields that it does not know.
 package record
 
 import (
@@ -28,6 +28,8 @@ type Line struct {
 	Block  *Block  `json:"block,omitempty"`
 	Trial  *Trial  `json:"trial,omitempty"`
 	End    *End    `json:"end,omitempty"`
+	// Profile comes after the trials of its block.
+	Profile *Profile `json:"profile,omitempty"`
 }
 
 // Header says what the run is.
@@ -54,7 +56,8 @@ type Header struct {
 	Rounds      int               `json:"rounds"`            // of a block, as planned
 	Precision   float64           `json:"precision,omitempty"`
 	Margin      float64           `json:"margin"`
-	Baseline    string            `json:"baseline"` // a scenario's name
+	PhasesS     float64           `json:"phases_s,omitempty"` // length of the profiled trial at the end of a block; 0 for none
+	Baseline    string            `json:"baseline"`           // a scenario's name
 	Scenarios   []Scenario        `json:"scenarios"`
 	LeftOut     []Omission        `json:"left_out,omitempty"`
 	Pinned      Pinned            `json:"pinned,omitzero"`
