@@ -59,3 +59,11 @@ type Sizer interface {
 	// that has not changed since: it need not be measured twice.
 	AppendSized(dst []byte, native any) ([]byte, error)
 }
+
+// The methods of Binding and Sizer by their phase, for whoever looks for them
+// in the stacks of a profile.
+var (
+	MapMethods    = []string{"Native", "Plain"}
+	EncodeMethods = []string{"Append", "Size", "AppendSized"}
+	DecodeMethods = []string{"Parse"}
+)

@@ -54,7 +54,19 @@ type Request struct {
 	Usage bool   `json:"usage,omitempty"`
 	Probe bool   `json:"probe,omitempty"` // make the workload's probes, and say what came back
 	Trial *Trial `json:"trial,omitempty"`
+	// Profile is ProfileBegin or ProfileEnd.
+	Profile string `json:"profile,omitempty"`
 }
+
+// A process may be asked where its own CPU goes: to begin a profile, which an
+// empty Reply answers, and after one trial to end it, which Profile answers. A
+// driver's profile is of the calls of that trial alone. A process that answers
+// either with an Error is not asked on, and the report says that it does not
+// tell.
+const (
+	ProfileBegin = "begin"
+	ProfileEnd   = "end"
+)
 
 // Trial asks a driver to load for one slice.
 type Trial struct {
@@ -72,6 +84,8 @@ type Reply struct {
 	Usage *record.Usage `json:"usage,omitempty"`
 	Probe []Answer      `json:"probe,omitempty"`
 	Trial *record.Load  `json:"trial,omitempty"`
+	// Profile ends a profile, and is absent where it begins.
+	Profile *record.Phases `json:"profile,omitempty"`
 	// Payload comes with Probe, where the driver samples what its calls carry.
 	Payload *record.Payload `json:"payload,omitempty"`
 	Error   string          `json:"error,omitempty"`

@@ -10,6 +10,7 @@ import (
 	"github.com/tare-bench/tare/catalog"
 	"github.com/tare-bench/tare/load"
 	"github.com/tare-bench/tare/peer"
+	"github.com/tare-bench/tare/peers/golang/phase"
 	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/setting"
@@ -18,14 +19,16 @@ import (
 
 // driver makes a workload's calls at its first tier.
 type driver struct {
-	start   peer.Start
-	work    workload.Workload
-	next    *upstream
-	carry   carrier
-	sampled sample
-	timeout time.Duration
-	fastest float64      // calls per second of the fastest trial, to foretell the next
-	onClock record.Usage // CPU used while calls were made, and not on preparing and summing up
+	start    peer.Start
+	work     workload.Workload
+	next     *upstream
+	carry    carrier
+	sampled  sample
+	timeout  time.Duration
+	fastest  float64 // calls per second of the fastest trial, to foretell the next
+	profiler profiler
+	profiled bool         // whether the next trial is
+	onClock  record.Usage // CPU used while calls were made, and not on preparing and summing up
 }
 
 func drive(ctx context.Context, c catalog.Catalog, start peer.Start) (role, error) {
@@ -33,7 +36,10 @@ func drive(ctx context.Context, c catalog.Catalog, start peer.Start) (role, erro
 	if err != nil {
 		return nil, err
 	}
-	d := &driver{start: start, work: w, timeout: time.Duration(start.TimeoutS * float64(time.Second))}
+	d := &driver{
+		start: start, work: w, timeout: time.Duration(start.TimeoutS * float64(time.Second)),
+		profiler: profiler{rules: phase.NewRules(c, record.PhaseCheck)},
+	}
 	if d.next, err = dial(ctx, c, start); err != nil {
 		return nil, err
 	}
@@ -110,12 +116,17 @@ func (d *driver) trial(ctx context.Context, t peer.Trial) (*record.Load, error) 
 		return nil, err
 	}
 	rec := newTally(t.InFlight, expected)
+	if d.profiled {
+		if err := d.profiler.start(); err != nil {
+			return nil, err
+		}
+	}
 	before, err := readUsage()
 	if err != nil {
 		return nil, err
 	}
 	totals, err := d.load(ctx, t, src, rec)
-	if err != nil {
+	if err := errors.Join(err, d.profiler.stop()); err != nil {
 		return nil, err
 	}
 	after, err := readUsage()

@@ -26,6 +26,8 @@ type role interface {
 	usage() (record.Usage, error)
 	probe(ctx context.Context) ([]peer.Answer, error)
 	trial(ctx context.Context, t peer.Trial) (*record.Load, error)
+	// profile begins a profile, or ends it and gives its phases.
+	profile(what string) (*record.Phases, error)
 	// payload samples what the calls carry, replies of the probes included;
 	// nil where there is nothing to say.
 	payload() *record.Payload
@@ -116,6 +118,8 @@ func answer(ctx context.Context, r role, line []byte) (reply peer.Reply) {
 		reply.Payload = r.payload()
 	case q.Trial != nil:
 		reply.Trial, err = r.trial(ctx, *q.Trial)
+	case q.Profile != "":
+		reply.Profile, err = r.profile(q.Profile)
 	default:
 		err = fmt.Errorf("unknown request %s", line)
 	}

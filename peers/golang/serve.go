@@ -9,6 +9,7 @@ import (
 
 	"github.com/tare-bench/tare/catalog"
 	"github.com/tare-bench/tare/peer"
+	"github.com/tare-bench/tare/peers/golang/phase"
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/rpc"
@@ -23,6 +24,7 @@ type Server struct {
 	next     *upstream // nil at the last tier
 	kept     store.Store
 	handler  rpc.Handler
+	profiler profiler
 	stop     context.CancelFunc
 	done     chan error
 }
@@ -46,7 +48,7 @@ func Listen(ctx context.Context, c catalog.Catalog, start peer.Start, address st
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{done: make(chan error, 1)}
+	s := &Server{done: make(chan error, 1), profiler: profiler{rules: phase.NewRules(c, record.PhaseHandler)}}
 	if err := s.begin(ctx, c, w, start, address); err != nil {
 		return nil, errors.Join(err, s.release())
 	}
@@ -70,7 +72,7 @@ func (s *Server) begin(ctx context.Context, c catalog.Catalog, w workload.Worklo
 	}
 	env := workload.Env{Tier: start.Tier, Params: start.Params, Store: s.kept}
 	if start.Next != nil {
-		if s.next, err = dial(ctx, c, start); err != nil {
+		if s.next, err = dialNext(ctx, c, start); err != nil {
 			return err
 		}
 		env.Next = s.next.conn
