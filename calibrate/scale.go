@@ -81,7 +81,7 @@ func (s *Scale) plan(e experiment) (*plan.Plan, error) {
 	p, err := plan.New(plan.Request{
 		Workload: s.spec.Name, Leg: s.leg.Name, Store: s.catalog.KeptIn, Stacks: e.stacks, Driver: e.driver,
 		InFlight: e.inFlight, Rate: e.rate, Arrivals: e.arrivals, Slice: e.slice, Blocks: e.blocks, Seed: 1,
-		For: max(time.Second, round*time.Duration(e.blocks*(e.rounds+1))),
+		For: max(time.Second, round*time.Duration(e.blocks*(e.rounds+1))), Phases: new(time.Duration(0)),
 	}, catalog.Facts{Catalog: s.catalog})
 	if err != nil {
 		return nil, err

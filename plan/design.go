@@ -20,12 +20,16 @@ const (
 	brisk        = 10_000                 // calls/s, of small calls on the machine of METHOD.md
 	closedSlice  = 250 * time.Millisecond // where the workload has no wish
 	openSlice    = 2 * time.Second        // of an open loop, at least
+	usualPhases  = time.Second            // of a profiled trial: some 100 samples for each busy core
+	leastPhases  = 50 * time.Millisecond  // likewise, for any samples at all
+	mostProfiled = 5                      // of profiled trials, by themselves, one part in so many of the time
 	preciseBlock = DefaultFor / DefaultBlocks
 )
 
 // design lays out blocks, rounds and trials: by work, or by time.
 func (p *Plan) design(r Request, wish time.Duration) error {
 	if p.Calls > 0 {
+		p.Phases = orNone(r.Phases)
 		return p.byWork(r.Blocks)
 	}
 	return p.byTime(r, wish)
@@ -43,7 +47,10 @@ func (p *Plan) byTime(r Request, wish time.Duration) error {
 		blocks = cmp.Or(r.Blocks, max(stats.MinBlocks, int(total/preciseBlock)))
 	}
 	round := p.Slice * time.Duration(len(p.Scenarios))
-	rounds := even(max(leastRounds, int(total/(time.Duration(blocks)*round))))
+	block := total / time.Duration(blocks)
+	p.Phases = p.phases(r.Phases, block)
+	profiled := p.Phases * time.Duration(len(p.Scenarios))
+	rounds := even(max(leastRounds, int((block-profiled)/round)))
 	if blocks*rounds > mostRounds {
 		return fmt.Errorf("--for %s: gives %d rounds, more than %d; a longer --slice gives fewer", total, blocks*rounds, mostRounds)
 	}
@@ -58,7 +65,7 @@ func (p *Plan) byTime(r Request, wish time.Duration) error {
 			"than --for; a longer --slice gives fewer of them", trial.AtLeast, p.InFlight, p.Slice)
 	}
 	const filled = 0.9 // of the time asked for
-	under := round * time.Duration(blocks*rounds)
+	under := round*time.Duration(blocks*rounds) + profiled*time.Duration(blocks)
 	switch {
 	case p.Precision > 0:
 		p.note("stops at the end of a block, from the %dth on, once every headline interval is within ±%.3g %%; "+
@@ -70,6 +77,24 @@ func (p *Plan) byTime(r Request, wish time.Duration) error {
 		p.note("fills %s of --for %s: a block holds rounds in pairs, an order and its reverse", under, total)
 	}
 	return nil
+}
+
+// phases is how long a profiled trial lasts, in blocks of so long: what is asked
+// for, or a second, as far as it leaves other trials four fifths of the time. An
+// open loop's is at least as long as its other trials.
+func (p *Plan) phases(asked *time.Duration, block time.Duration) time.Duration {
+	least := leastPhases
+	if p.Rate > 0 {
+		least = p.Slice
+	}
+	fits := (block / time.Duration(mostProfiled*len(p.Scenarios))).Truncate(time.Millisecond)
+	switch {
+	case asked != nil && *asked == 0, asked == nil && fits < least:
+		return 0
+	case asked != nil:
+		return max(*asked, least)
+	}
+	return min(fits, max(usualPhases, least))
 }
 
 // leastCalls is how many calls a trial takes. Throughput is counted between the
@@ -130,9 +155,10 @@ func (p *Plan) byWork(askedBlocks int) error {
 // lay puts every scenario into every round: in a shuffled order, then in its
 // reverse, so that a steady drift cancels within two rounds (ABBA).
 func (p *Plan) lay(blocks, rounds int, trial func(round int) Trial) {
-	const orders, calls = 1, 2 // two streams, so that neither depends on the other's length
+	const orders, calls, profiles = 1, 2, 3 // streams, so that none depends on another's length
 	shuffler := rand.New(rand.NewPCG(p.Seed, orders))
 	seeds := rand.New(rand.NewPCG(p.Seed, calls))
+	profiler := rand.New(rand.NewPCG(p.Seed, profiles))
 	order := make([]int, len(p.Scenarios))
 	for i := range order {
 		order[i] = i
@@ -153,5 +179,23 @@ func (p *Plan) lay(blocks, rounds int, trial func(round int) Trial) {
 			}
 			p.Blocks[b].Rounds[r] = round
 		}
+		p.Blocks[b].Profiled = p.profiled(profiler)
 	}
+}
+
+// profiled is the round that tells phases; nil for none.
+func (p *Plan) profiled(rng *rand.Rand) *Round {
+	if p.Phases == 0 {
+		return nil
+	}
+	round := Round{Seed: rng.Uint64N(1 << 53)}
+	trial := Trial{Duration: p.Phases, AtLeast: p.leastCalls()}
+	if p.Rate > 0 {
+		trial.AtLeast = 0
+	}
+	for _, scenario := range rng.Perm(len(p.Scenarios)) {
+		trial.Scenario = scenario
+		round.Trials = append(round.Trials, trial)
+	}
+	return &round
 }

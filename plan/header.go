@@ -10,7 +10,7 @@ func (p *Plan) Header() record.Header {
 		Store: p.Store, Driver: p.Driver, InFlight: p.InFlight, Rate: p.Rate, Arrivals: p.Arrivals,
 		RateShare: p.RateShare, Pilot: p.Pilot, Sweep: p.Sweep,
 		TimeoutS: p.Timeout.Seconds(), Seed: p.Seed, SliceS: p.Slice.Seconds(), Calls: p.Calls,
-		Blocks: len(p.Blocks), Rounds: len(p.Blocks[0].Rounds), Precision: p.Precision, Margin: p.Margin,
+		Blocks: len(p.Blocks), Rounds: len(p.Blocks[0].Rounds), Precision: p.Precision, Margin: p.Margin, PhasesS: p.Phases.Seconds(),
 		Baseline: p.Baseline, Scenarios: p.Scenarios, LeftOut: p.LeftOut,
 	}
 }

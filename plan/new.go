@@ -96,6 +96,8 @@ func check(r Request) error {
 		{"--precision", "a share from 0.001 to 0.5", r.Precision, r.Precision == 0 || r.Precision >= 0.001 && r.Precision <= 0.5},
 		{"--slice", "10ms to 1h, and at least 2s with --rate", r.Slice,
 			r.Slice == 0 || r.Slice >= 10*time.Millisecond && r.Slice <= time.Hour && (!open || r.Slice >= openSlice)},
+		{"--phases", "0s for none, or 50ms to 1h", orNone(r.Phases),
+			orNone(r.Phases) == 0 || *r.Phases >= leastPhases && *r.Phases <= time.Hour},
 		{"--blocks", "1 to 1000", r.Blocks, r.Blocks >= 0 && r.Blocks <= 1000},
 		{"--timeout", "1ms to 1h", r.Timeout, r.Timeout == 0 || r.Timeout >= time.Millisecond && r.Timeout <= time.Hour},
 		{"--margin", "a share from 0.001 to 0.5", r.Margin, r.Margin == 0 || r.Margin >= 0.001 && r.Margin <= 0.5},
@@ -105,6 +107,14 @@ func check(r Request) error {
 		}
 	}
 	return errors.Join(wrong...)
+}
+
+// orNone is what was given, or 0.
+func orNone(d *time.Duration) time.Duration {
+	if d == nil {
+		return 0
+	}
+	return *d
 }
 
 func findLeg(spec workload.Spec, name string) (workload.Leg, error) {

@@ -56,6 +56,10 @@ type Request struct {
 	Seed      uint64
 	Margin    float64
 	Sweep     *record.Sweep // which point of a sweep it is; nil for a run by itself
+	// Phases is the length of a profiled trial, of which each stack has one at
+	// the end of a block. It is part of For, and beside Calls. 0: none; nil: what
+	// suits For, and none with Calls.
+	Phases *time.Duration
 }
 
 // Transport is how a stack's calls travel.
@@ -105,8 +109,9 @@ type Plan struct {
 	Sweep     *record.Sweep     `json:"sweep,omitempty"`
 	Timeout   time.Duration     `json:"timeout_ns"`
 	Seed      uint64            `json:"seed"`
-	Slice     time.Duration     `json:"slice_ns,omitempty"` // 0 where exact work ends a trial
-	Calls     int               `json:"calls,omitempty"`    // of each scenario, where work ends a trial
+	Slice     time.Duration     `json:"slice_ns,omitempty"`  // 0 where exact work ends a trial
+	Calls     int               `json:"calls,omitempty"`     // of each scenario, where work ends a trial
+	Phases    time.Duration     `json:"phases_ns,omitempty"` // of a profiled trial; 0 where there is none
 	Precision float64           `json:"precision,omitempty"`
 	Margin    float64           `json:"margin"`
 	Baseline  string            `json:"baseline"` // a scenario's name
@@ -126,6 +131,9 @@ type Tier struct {
 // Block is a run of rounds on processes that were started for it.
 type Block struct {
 	Rounds []Round `json:"rounds"`
+	// Profiled is one more round, whose trials tell where CPU goes and enter
+	// no metric; nil for none.
+	Profiled *Round `json:"profiled,omitempty"`
 }
 
 // Round is one trial of every scenario. Its seed is that of the calls, the same
@@ -148,7 +156,7 @@ func (p *Plan) VariedTier() int {
 	return slices.IndexFunc(p.Tiers, func(t Tier) bool { return t.Stack == "" })
 }
 
-// Trials counts the trials of all blocks.
+// Trials counts the trials of all blocks but for the profiled ones.
 func (p *Plan) Trials() int {
 	var n int
 	for _, b := range p.Blocks {

@@ -79,8 +79,8 @@ func TestDefaults(t *testing.T) {
 	if p.Params["rows"] != "10" {
 		t.Errorf("rows = %q", p.Params["rows"])
 	}
-	// 60 s over 6 blocks of two stacks with slices of 0.1 s.
-	if len(p.Blocks) != 6 || len(p.Blocks[0].Rounds) != 50 {
+	// 60 s over 6 blocks of two stacks with slices of 0.1 s, a second of each profiled.
+	if len(p.Blocks) != 6 || len(p.Blocks[0].Rounds) != 40 || p.Phases != time.Second {
 		t.Errorf("%d blocks of %d rounds", len(p.Blocks), len(p.Blocks[0].Rounds))
 	}
 	if want := (plan.Trial{Scenario: p.Blocks[0].Rounds[0].Trials[0].Scenario, Duration: 100 * time.Millisecond, AtLeast: 160}); p.Blocks[0].Rounds[0].Trials[0] != want {
@@ -286,7 +286,7 @@ func TestWhatIsNotAsAskedIsNoted(t *testing.T) {
 		{plan.Request{Calls: 600, InFlight: 100}, "only 1 block, since a trial takes at least 1000 calls with 100 in flight"},
 		{plan.Request{Calls: 600, InFlight: 100, Blocks: 1}, "--calls 600 gives each of 100 in flight fewer than 10"},
 		{plan.Request{InFlight: 100}, "a trial takes at least 1000 calls with 100 in flight: it may last longer than its slice of 100ms"},
-		{plan.Request{For: 43 * time.Second, Slice: time.Second}, "fills 24s of --for 43s: a block holds rounds in pairs"},
+		{plan.Request{For: 43 * time.Second, Slice: time.Second, Phases: new(time.Duration(0))}, "fills 24s of --for 43s: a block holds rounds in pairs"},
 		{plan.Request{For: time.Second}, "2.4s of load are needed for 2 rounds in each of 6 blocks; --for 1s is too short"},
 		{plan.Request{Precision: 0.03}, "from the 5th on, once every headline interval is within ±3 %; the 10m0s of load are the most"},
 	} {
@@ -342,7 +342,7 @@ func TestTheVariedTierIsToldToReaders(t *testing.T) {
 
 func TestPrecisionPlansManyBlocksToStopAt(t *testing.T) {
 	p := mustNew(t, plan.Request{Precision: 0.03})
-	if len(p.Blocks) != 60 || len(p.Blocks[0].Rounds) != 50 {
+	if len(p.Blocks) != 60 || len(p.Blocks[0].Rounds) != 40 {
 		t.Errorf("%d blocks of %d rounds", len(p.Blocks), len(p.Blocks[0].Rounds))
 	}
 	p = mustNew(t, plan.Request{Precision: 0.03, For: 10 * time.Second})
@@ -373,8 +373,9 @@ params    rows=10
 store     cellar
 load      closed loop: 16 in flight
           native driver, deadline of 10s a call
-design    6 blocks on fresh processes, of 50 rounds, of a trial of each stack
-work      1m0s under load, a trial 100ms or 160 calls, whichever is longer
+design    6 blocks on fresh processes, of 40 rounds, of a trial of each stack
+work      48s under load, a trial 100ms or 160 calls, whichever is longer
+phases    12s more, a profiled trial of 1s of each stack at the end of each block; no other figure knows of them
 verdict   against slow+text, with a margin of 2 %
 seed      1
 stacks    0  slow+text

@@ -34,6 +34,7 @@ func (p *Plan) Text(w io.Writer) error {
 	row("", "%s driver, deadline of %s a call", p.Driver, p.Timeout)
 	row("design", "%s", p.extent())
 	row("work", "%s", p.work())
+	row("phases", "%s", p.told())
 	row("verdict", "against %s, with a margin of %.3g %%", p.Baseline, 100*p.Margin)
 	row("seed", "%d", p.Seed)
 	for i, s := range p.Scenarios {
@@ -83,6 +84,14 @@ func (p *Plan) work() string {
 		text += fmt.Sprintf(" or %d calls, whichever is longer", trial.AtLeast)
 	}
 	return text
+}
+
+func (p *Plan) told() string {
+	if p.Phases == 0 {
+		return "not told; --phases gives each stack a profiled trial a block, which tells how CPU divides"
+	}
+	return fmt.Sprintf("%s more, a profiled trial of %s of each stack at the end of each block; no other figure knows of them",
+		p.Phases*time.Duration(len(p.Blocks)*len(p.Scenarios)), p.Phases)
 }
 
 func (p *Plan) firstRounds() []Round {

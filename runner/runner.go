@@ -43,6 +43,8 @@ const (
 	StepCheck  = "check answers"
 	StepWarmUp = "warm up"
 	StepTrial  = "trial"
+	// StepProfile is that of all profiled trials of a block.
+	StepProfile = "profile"
 )
 
 // Ends of a run, for record.End.
@@ -150,7 +152,7 @@ func (r *run) block(ctx context.Context, index int, b plan.Block) error {
 		}
 		r.round++
 	}
-	return nil
+	return r.profiles(ctx, all, index, b.Profiled)
 }
 
 func (r *run) trial(ctx context.Context, c *contender, block, position int, round plan.Round, t plan.Trial) error {

@@ -50,7 +50,7 @@ type Needs struct {
 	// number, 0 where none is sure to settle it.
 	Blocks     float64
 	UnderLoadS float64 // how long they would take under load, of all scenarios together
-	ForS       float64 // the same as it is planned; 0 where work ends a trial
+	ForS       float64 // the same as it is planned, profiled trials included; 0 where work ends a trial
 	Calls      float64 // of each scenario in that many blocks; 0 where time ends a trial
 }
 
@@ -208,7 +208,7 @@ func (a *arranged) needs(blocks sample, confidence float64) *Needs {
 	}
 	n.Blocks = blocks.wouldTake(wanted, confidence)
 	n.UnderLoadS = n.Blocks * a.underLoad() / float64(len(a.blocks))
-	n.ForS = n.Blocks * float64(h.Rounds*len(h.Scenarios)) * h.SliceS
+	n.ForS = n.Blocks * float64(len(h.Scenarios)) * (float64(h.Rounds)*h.SliceS + h.PhasesS)
 	if h.Blocks > 0 {
 		n.Calls = math.Ceil(n.Blocks * float64(h.Calls) / float64(h.Blocks))
 	}

@@ -3,7 +3,9 @@ package cli
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,6 +19,7 @@ import (
 // compare and plan share them.
 type experiment struct {
 	request   plan.Request
+	phases    time.Duration
 	params    []string
 	rate      string
 	sweep     []string
@@ -47,6 +50,7 @@ func (e *experiment) declare(c *cobra.Command, known catalog.Catalog) {
 	f.DurationVar(&r.Timeout, "timeout", plan.DefaultTimeout, "deadline of each call")
 	f.Uint64Var(&r.Seed, "seed", 1, "seed of calls, arrivals and order; 0 draws one")
 	f.DurationVar(&r.Slice, "slice", 0, "length of a trial (default: what suits the workload; 2s or more with --rate)")
+	f.DurationVar(&e.phases, phasesFlag, 0, "length of a profiled trial, which tells how CPU divides; each stack has one a block (default: up to 1s, within --for; none with --calls); 0s for none")
 	f.IntVar(&r.Blocks, "blocks", 0, fmt.Sprintf(
 		"how often all processes are started anew (default %d; a verdict needs %d)", plan.DefaultBlocks, stats.MinBlocks))
 	f.StringVar(&e.margin, "margin", fmt.Sprintf("%g%%", 100*plan.DefaultMargin), "differences within this margin are the same")
@@ -68,6 +72,9 @@ func (e *experiment) resolve(given *pflag.FlagSet, workload string) (plan.Reques
 	r.Workload = workload
 	if err := refuseZeros(given); err != nil {
 		return r, err
+	}
+	if given.Changed(phasesFlag) {
+		r.Phases = &e.phases
 	}
 	if r.Seed == 0 {
 		r.Seed = rand.Uint64()
@@ -92,12 +99,17 @@ func (e *experiment) resolve(given *pflag.FlagSet, workload string) (plan.Reques
 	return r, nil
 }
 
+const phasesFlag = "phases"
+
+// takeZero are the flags to which a zero says something.
+var takeZero = []string{"seed", phasesFlag}
+
 // refuseZeros refuses a zero that was typed where only a flag that was not typed
 // means the default.
 func refuseZeros(given *pflag.FlagSet) (err error) {
 	zeros := map[string]bool{"0": true, "0s": true}
 	given.Visit(func(f *pflag.Flag) {
-		if zeros[f.Value.String()] && f.Name != "seed" {
+		if zeros[f.Value.String()] && !slices.Contains(takeZero, f.Name) {
 			err = fmt.Errorf("--%s %s: takes more than 0", f.Name, f.Value)
 		}
 	})
