@@ -24,8 +24,9 @@ type Analysis struct {
 // Scenario is what was seen of one contender.
 type Scenario struct {
 	record.Scenario
-	Levels  []Level // for each metric that it tells, in the order of Metrics
-	Tiers   []Part  // of the server CPU per call, where there is more than one tier
+	Levels  []Level    // for each metric that it tells, in the order of Metrics
+	Tiers   []Part     // of the server CPU per call, where there is more than one tier
+	Phases  *Breakdown // nil where no process tells where its CPU goes
 	Tally   Tally
 	LeftOut int // rounds that it is not compared in, be it in throughput alone
 }
@@ -94,7 +95,7 @@ func Analyze(run *record.Run) (*Analysis, error) {
 	for s, named := range run.Header.Scenarios {
 		out.Scenarios = append(out.Scenarios, Scenario{
 			Scenario: named, Levels: a.allLevels(s, out.Confidence), Tiers: a.tiers(s, out.Confidence),
-			Tally: a.tally(s), LeftOut: a.leftOut(s, a.baseline()),
+			Phases: a.breakdown(s, out.Confidence), Tally: a.tally(s), LeftOut: a.leftOut(s, a.baseline()),
 		})
 	}
 	out.Comparisons = a.compare(out.Confidence)

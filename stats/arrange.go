@@ -86,6 +86,16 @@ func (a *arranged) part() {
 	a.blocks = whole
 }
 
+// index is the block's number in the run; a block has a trial at least.
+func (b *block) index() int {
+	for _, t := range b.rounds[0] {
+		if t != nil {
+			return t.Block
+		}
+	}
+	return -1
+}
+
 func (b *block) merge() {
 	for s := range b.latency {
 		for _, r := range b.rounds {

@@ -177,6 +177,7 @@ func audit(a *arranged, found *Analysis) (warnings, notes []Finding) {
 	}
 	unfair, besides := a.unfairness(all)
 	warnings, notes = append(warnings, unfair...), append(notes, besides...)
+	notes = append(notes, profiling(found.Scenarios)...)
 	for _, n := range runNotes {
 		if text, remedy := n.look(a, all); text != "" {
 			notes = append(notes, Finding{Code: n.code, Text: text, Remedy: remedy})
