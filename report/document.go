@@ -112,6 +112,7 @@ type Scenario struct {
 	Factors       map[string]string `json:"factors"`
 	Metrics       map[string]Value  `json:"metrics"`
 	Tiers         []Tier            `json:"tiers,omitempty"` // of the server CPU per call, where there are several
+	Phases        *Phases           `json:"phases,omitempty"`
 	Calls         int               `json:"calls"`
 	Errors        map[string]int    `json:"errors"` // by class
 	FirstError    string            `json:"first_error,omitempty"`

@@ -44,7 +44,7 @@ func (d *Document) Find(stack, metric string) *Comparison {
 // of each stack, then what makes the difference; of a stack alone its levels.
 func summary(a *stats.Analysis, d *Document) []string {
 	if len(d.Scenarios) == 1 {
-		return d.alone()
+		return append(d.alone(), d.divisions()...)
 	}
 	out := []string{}
 	for i, c := range a.Comparisons {
@@ -55,7 +55,7 @@ func summary(a *stats.Analysis, d *Document) []string {
 	for _, f := range d.Factorial {
 		out = append(out, f.Sentence)
 	}
-	return out
+	return append(out, d.divisions()...)
 }
 
 func conditions(a *stats.Analysis) Conditions {
@@ -92,7 +92,7 @@ func metrics(a *stats.Analysis) []Metric {
 
 func scenario(s stats.Scenario) Scenario {
 	out := Scenario{
-		Stack: s.Name, Factors: s.Factors, Metrics: make(map[string]Value),
+		Stack: s.Name, Factors: s.Factors, Metrics: make(map[string]Value), Phases: phases(s.Phases),
 		Calls: s.Tally.Calls, Errors: s.Tally.Errors, FirstError: s.Tally.FirstError,
 		Trials: s.Tally.Trials, TrialsFailed: s.Tally.Failed, RoundsLeftOut: s.LeftOut,
 	}

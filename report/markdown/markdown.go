@@ -48,6 +48,11 @@ func (Renderer) Render(w io.Writer, d *report.Document) error {
 		p.table(t)
 	}
 	p.table(d.More())
+	for _, t := range d.PhaseTables() {
+		p.line("**%s**", escape(t.Title))
+		p.line("")
+		p.table(t)
+	}
 	p.line("%s", escape(d.Reading()))
 	p.line("")
 	p.line("%s", escape(d.Conditions.Holds))

@@ -38,6 +38,9 @@ func (r Renderer) Render(w io.Writer, d *report.Document) error {
 	p.table(d.BoundsTable())
 	p.table(d.Tiers())
 	p.table(d.More())
+	for _, t := range d.PhaseTables() {
+		p.table(t)
+	}
 	p.wrap("", d.Reading())
 	p.wrap("", d.Conditions.Holds)
 	p.gap()
