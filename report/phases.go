@@ -229,7 +229,7 @@ func (d *Document) phaseNotes() []string {
 		}
 	}
 	notes := []string{fmt.Sprintf("From profiled trials at the ends of blocks, which no other figure knows of: %s, at least %s of each stack. "+
-		"± is half of a plain %s interval. What is unexplained was not sampled, or, below 0, sampled too often.",
+		"± is half of a plain %s interval; without it, they are fewer than ten. What is unexplained was not sampled, or, below 0, sampled too often.",
 		stats.Counted(samples, "sample"), count(float64(least)), percent(d.Conditions.Confidence))}
 	if len(costs) > 0 {
 		notes = append(notes, "While it is profiled a call's CPU is "+strings.Join(costs, ", ")+".")

@@ -24,7 +24,9 @@ type Breakdown struct {
 
 // ProcessPhases is one process's CPU per call, in seconds. Intervals are means
 // over blocks with Student's t, not geometric ones, so that Parts and Unexplained
-// add up to Total. They may go below 0, as may Unexplained itself.
+// add up to Total. They may go below 0, as may Unexplained itself. A part of fewer
+// than leastOfPart samples has no interval: such counts vary less from block to
+// block than they err.
 type ProcessPhases struct {
 	Name        string   // as in record.Process.Role; "" for the sum of several
 	Calls       int      // that were profiled
@@ -33,6 +35,8 @@ type ProcessPhases struct {
 	Unexplained Interval // Total less all Parts: what was not sampled, or too often
 	Parts       []PhasePart
 }
+
+const leastOfPart = 10
 
 // PhasePart is one phase's CPU per call, in seconds.
 type PhasePart struct {
@@ -112,7 +116,7 @@ type part struct {
 func divide(name string, all []record.Profile, processes []int, confidence float64) ProcessPhases {
 	out := ProcessPhases{Name: name, Total: unknown, Unexplained: unknown}
 	var total, unexplained []float64
-	parts := make(map[part][]float64)
+	parts, counts := make(map[part][]float64), make(map[part]float64)
 	for _, p := range all {
 		phases := tell(p, processes)
 		if phases == nil {
@@ -130,6 +134,7 @@ func divide(name string, all []record.Profile, processes []int, confidence float
 					parts[k] = make([]float64, len(all))
 				}
 				parts[k][n] += t.Seconds / calls
+				counts[k] += t.Seconds / process.PeriodS
 				sampled += t.Seconds / calls
 			}
 		}
@@ -139,9 +144,15 @@ func divide(name string, all []record.Profile, processes []int, confidence float
 	out.Total, out.Unexplained = arithmetic(total, confidence), arithmetic(unexplained, confidence)
 	for _, phase := range record.AllPhases {
 		for _, next := range []bool{false, true} {
-			if values := parts[part{phase, next}]; values != nil {
-				out.Parts = append(out.Parts, PhasePart{phase, next, arithmetic(values[:len(total)], confidence)})
+			k := part{phase, next}
+			if parts[k] == nil {
+				continue
 			}
+			i := arithmetic(parts[k][:len(total)], confidence)
+			if counts[k] < leastOfPart-0.5 {
+				i.Low, i.High = math.Inf(-1), math.Inf(1)
+			}
+			out.Parts = append(out.Parts, PhasePart{phase, next, i})
 		}
 	}
 	return out

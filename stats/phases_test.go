@@ -113,6 +113,23 @@ func TestAProcessThatDoesNotTell(t *testing.T) {
 	}
 }
 
+func TestFewSamplesBoundNoPhase(t *testing.T) {
+	for samples, bounded := range map[int]bool{9: false, 10: true} {
+		_, run := profiled(6)
+		for i, p := range run.Profiles {
+			n := float64(samples / 6)
+			if i < 2*(samples%6) { // of two scenarios
+				n++
+			}
+			p.Processes[0].Parts = []record.PhaseTime{{Phase: record.PhaseStore, Seconds: n * 0.01}}
+		}
+		part := analyse(t, run).Scenarios[0].Phases.Processes[0].Parts[0]
+		if got := !math.IsInf(part.High, 1); got != bounded || !(part.Value > 0) {
+			t.Errorf("%d samples: %+v", samples, part)
+		}
+	}
+}
+
 func TestOneBlockBoundsNoPhase(t *testing.T) {
 	_, run := profiled(3)
 	run.Profiles = run.Profiles[:1]

@@ -62,6 +62,7 @@ func TestPhaseOfAStack(t *testing.T) {
 		"the server's count of bytes":            {server, conn + " > bufio.(*Writer).Flush > " + tare + "peers/golang.(*countedConn).Write", record.PhaseLibrary},
 		"marking":                                {server, "runtime.gcBgMarkWorker > runtime.systemstack > runtime.gcDrain > runtime.scanobject", record.PhaseCollect},
 		"an assist in a codec":                   {server, conn + " > " + tare + "codec/proto.binding.Parse > runtime.mallocgc > runtime.gcAssistAlloc > runtime.gcDrainN", record.PhaseCollect},
+		"a write barrier":                        {server, conn + " > " + tare + "codec/proto.binding.Parse > gcWriteBarrier", record.PhaseCollect},
 		"sweeping":                               {server, "runtime.bgsweep > runtime.sweepone > runtime.(*sweepLocked).sweep", record.PhaseCollect},
 		"looking for work":                       {server, pick + " > runtime.netpoll > internal/runtime/syscall/linux.EpollWait > internal/runtime/syscall/linux.Syscall6", record.PhaseSchedule},
 		"going to sleep":                         {driver, pick + " > runtime.stopm > runtime.futexsleep > runtime.futex", record.PhaseSchedule},

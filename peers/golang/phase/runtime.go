@@ -28,6 +28,9 @@ var (
 
 func collects(name string) bool {
 	pkg, rest := split(name)
+	if rest == "" { // a function of assembly that no other package sees
+		pkg, rest = "runtime", name
+	}
 	return pkg == "runtime" && slices.ContainsFunc(collecting, func(p string) bool { return strings.HasPrefix(rest, p) })
 }
 
