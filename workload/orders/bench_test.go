@@ -3,8 +3,13 @@ package orders
 import (
 	"context"
 	"iter"
+	"syscall"
 	"testing"
+	"time"
 
+	"github.com/tare-bench/tare/codec"
+	"github.com/tare-bench/tare/codec/json"
+	"github.com/tare-bench/tare/codec/proto"
 	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/store/memory"
 	"github.com/tare-bench/tare/workload"
@@ -76,4 +81,64 @@ func BenchmarkCheck(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkSteps is what each step of a codec takes for the messages of a call:
+// what a profile charges to its phases, with warm caches and nothing else to do.
+func BenchmarkSteps(b *testing.B) {
+	payment := handler(b, paymentTier, memory.New(), nil)
+	h := handler(b, orderTier, memory.New(), payment)
+	c := take(b, orderTier, map[string]string{linesName: "100"}, 1)[0]
+	out, err := rpc.Invoke(b.Context(), h, c.Method, c.In[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, k := range []codec.Codec{json.Codec{}, proto.Codec{}} {
+		for _, m := range []struct {
+			name  string
+			of    *rpc.Type
+			plain any
+		}{{"request", c.Method.In, c.In[0]}, {"reply", c.Method.Out, out}} {
+			b.Run(k.Spec().Name+"/"+m.name, func(b *testing.B) { steps(b, k, m.of, m.plain) })
+		}
+	}
+}
+
+func steps(b *testing.B, k codec.Codec, of *rpc.Type, plain any) {
+	bound, err := k.Bind(of)
+	if err != nil {
+		b.Fatal(err)
+	}
+	native := bound.Native(plain)
+	encoded, err := bound.Append(nil, native)
+	if err != nil {
+		b.Fatal(err)
+	}
+	run := func(name string, step func() error) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			began := cpu(b)
+			for b.Loop() {
+				if err := step(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(cpu(b)-began)/float64(b.N), "cpu-ns/op")
+		})
+	}
+	room := make([]byte, 0, len(encoded))
+	run("map", func() error { bound.Native(plain); return nil })
+	run("encode", func() error { _, err := bound.Append(room, native); return err })
+	run("decode", func() error { _, err := bound.Parse(encoded); return err })
+	run("map back", func() error { bound.Plain(native); return nil })
+}
+
+// cpu is the time that the kernel charges this process with: on a busy machine
+// the clock tells of others too.
+func cpu(b *testing.B) time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
