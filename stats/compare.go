@@ -208,7 +208,9 @@ func (a *arranged) needs(blocks sample, confidence float64) *Needs {
 	}
 	n.Blocks = blocks.wouldTake(wanted, confidence)
 	n.UnderLoadS = n.Blocks * a.underLoad() / float64(len(a.blocks))
-	n.ForS = n.Blocks * float64(len(h.Scenarios)) * (float64(h.Rounds)*h.SliceS + h.PhasesS)
+	if h.Calls == 0 {
+		n.ForS = n.Blocks * float64(len(h.Scenarios)) * (float64(h.Rounds)*h.SliceS + h.PhasesS)
+	}
 	if h.Blocks > 0 {
 		n.Calls = math.Ceil(n.Blocks * float64(h.Calls) / float64(h.Blocks))
 	}

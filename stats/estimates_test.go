@@ -87,6 +87,10 @@ func TestNeedsFollowTheSquareRootLaw(t *testing.T) {
 	if !near(c.Needs.UnderLoadS, n*ofABlock) || !near(c.Needs.ForS, n*ofABlock) || c.Needs.Calls != 0 {
 		t.Errorf("needs %+v, and a block takes %g s", *c.Needs, ofABlock)
 	}
+	run.Header.PhasesS = 0.5
+	if c := comparison(t, analyse(t, run), "throughput", "b+x"); !near(c.Needs.ForS, n*(ofABlock+2*0.5)) {
+		t.Errorf("needs --for %g s with a profiled trial of each stack a block", c.Needs.ForS)
+	}
 	run.Header.SliceS, run.Header.Calls = 0, 60_000
 	if c := comparison(t, analyse(t, run), "throughput", "b+x"); c.Needs.Calls != c.Needs.Blocks*10_000 || c.Needs.ForS != 0 {
 		t.Errorf("where work ends a trial: %+v", *c.Needs)

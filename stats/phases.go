@@ -45,17 +45,6 @@ type PhasePart struct {
 	Interval
 }
 
-// Share is the part of Total that some phases make up.
-func (p ProcessPhases) Share(of ...record.Phase) float64 {
-	var sum float64
-	for _, part := range p.Parts {
-		if slices.Contains(of, part.Phase) {
-			sum += part.Value
-		}
-	}
-	return sum / p.Total.Value
-}
-
 // breakdown divides a scenario's CPU; nil where no process tells.
 func (a *arranged) breakdown(scenario int, confidence float64) *Breakdown {
 	var of []record.Profile

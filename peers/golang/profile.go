@@ -21,6 +21,7 @@ import (
 type profiler struct {
 	rules   phase.Rules
 	started bool
+	failure error   // of the last start
 	before  float64 // CPU that the kernel had charged at the start
 	used    float64 // until the stop
 	written bytes.Buffer
@@ -28,8 +29,8 @@ type profiler struct {
 
 func (p *profiler) start() error {
 	p.written.Reset()
-	if err := pprof.StartCPUProfile(&p.written); err != nil {
-		return fmt.Errorf("profile own CPU: %w", err)
+	if p.failure = pprof.StartCPUProfile(&p.written); p.failure != nil {
+		return fmt.Errorf("profile own CPU: %w", p.failure)
 	}
 	p.started = true
 	u, err := readUsage()
@@ -52,7 +53,10 @@ func (p *profiler) stop() error {
 
 // phases are those of what was sampled last.
 func (p *profiler) phases() (*record.Phases, error) {
-	if p.written.Len() == 0 {
+	switch {
+	case p.failure != nil:
+		return nil, fmt.Errorf("profile own CPU: %w", p.failure)
+	case p.written.Len() == 0:
 		return nil, errors.New("tell phases: no profile was begun")
 	}
 	phases, err := p.rules.Charge(&p.written)

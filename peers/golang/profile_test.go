@@ -3,6 +3,7 @@ package golang
 import (
 	"bytes"
 	"errors"
+	"io"
 	"math"
 	"runtime/pprof"
 	"slices"
@@ -25,9 +26,9 @@ type chain struct {
 	servers []*Server // in the order that a call passes them
 }
 
-// link starts a chain whose varied tier is called over a stack. Its orders have
+// chained starts a chain whose varied tier is called over a stack. Its orders have
 // many lines, so that few samples show what is done to a message.
-func link(t *testing.T, c catalog.Catalog, leg, stack string) (*chain, *plan.Plan) {
+func chained(t *testing.T, c catalog.Catalog, leg, stack string) (*chain, *plan.Plan) {
 	t.Helper()
 	w := c.Workloads[0].Spec()
 	params := map[string]string{w.Params[0].Name: "100"}
@@ -146,7 +147,7 @@ func TestPhasesOfEveryStack(t *testing.T) {
 	w := c.Workloads[0].Spec()
 	for _, stack := range innocents(t, c) {
 		t.Run(stack, func(t *testing.T) {
-			all, p := link(t, c, w.Legs[len(w.Legs)-1].Name, stack)
+			all, p := chained(t, c, w.Legs[len(w.Legs)-1].Name, stack)
 			must := []record.Phase{record.PhaseKernel, record.PhaseLibrary, record.PhaseEncode, record.PhaseDecode}
 			if p.Scenarios[0].Factors["compressor"] != "none" {
 				must = append(must, record.PhaseCompress)
@@ -184,7 +185,7 @@ func TestWorkForTheNextTierIsMarked(t *testing.T) {
 	const writer = "google.golang.org/grpc/internal/transport.newHTTP2Client"
 	c := catalog.Default()
 	w := c.Workloads[0].Spec()
-	all, _ := link(t, c, w.Legs[0].Name, "grpc+proto") // its driver calls over REST
+	all, _ := chained(t, c, w.Legs[0].Name, "grpc+proto") // its driver calls over REST
 	r := phase.NewRules(c, record.PhaseHandler)
 	isClient := func(s *profile.Sample) bool {
 		return slices.ContainsFunc(names(s), func(name string) bool {
@@ -213,7 +214,7 @@ func TestWorkForTheNextTierIsMarked(t *testing.T) {
 func TestPeerTellsItsPhases(t *testing.T) {
 	c := catalog.Default()
 	w := c.Workloads[0].Spec()
-	all, _ := link(t, c, w.Legs[0].Name, c.Baseline)
+	all, _ := chained(t, c, w.Legs[0].Name, c.Baseline)
 	for _, p := range []struct {
 		name string
 		role role
@@ -244,6 +245,19 @@ func TestPeerTellsItsPhases(t *testing.T) {
 			t.Errorf("%s: %v", p.name, err)
 		}
 	}
+	// Another profile of this process is in the way: nothing is told, and the
+	// trial goes on.
+	if err := pprof.StartCPUProfile(io.Discard); err != nil {
+		t.Skipf("this process is profiled already: %v", err)
+	}
+	for _, r := range []role{all.driver, all.servers[0]} {
+		_, begun := r.profile(peer.ProfileBegin)
+		all.trial(t, 1999)
+		if _, ended := r.profile(peer.ProfileEnd); begun == nil && ended == nil {
+			t.Error("a profile is told that could not be taken")
+		}
+	}
+	pprof.StopCPUProfile()
 	before := all.driver.profiler.used
 	all.trial(t, 2000)
 	if all.driver.profiler.used != before {
