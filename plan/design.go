@@ -84,7 +84,7 @@ func (p *Plan) byTime(r Request, wish time.Duration) error {
 // open loop's is at least as long as its other trials.
 func (p *Plan) phases(asked *time.Duration, block time.Duration) time.Duration {
 	least := leastPhases
-	if p.Rate > 0 {
+	if p.open() {
 		least = p.Slice
 	}
 	fits := (block / time.Duration(mostProfiled*len(p.Scenarios))).Truncate(time.Millisecond)
@@ -190,7 +190,7 @@ func (p *Plan) profiled(rng *rand.Rand) *Round {
 	}
 	round := Round{Seed: rng.Uint64N(1 << 53)}
 	trial := Trial{Duration: p.Phases, AtLeast: p.leastCalls()}
-	if p.Rate > 0 {
+	if p.open() {
 		trial.AtLeast = 0
 	}
 	for _, scenario := range rng.Perm(len(p.Scenarios)) {

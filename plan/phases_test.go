@@ -28,6 +28,7 @@ func TestProfiledTrialsTakeNoMoreThanTheirPart(t *testing.T) {
 		"exact work, asked for":            {plan.Request{Calls: 10_000, Phases: new(300 * ms)}, 300 * ms},
 		"an open loop, of long slices":     {plan.Request{Rate: 100}, 0},
 		"an open loop, with time for it":   {plan.Request{Rate: 100, For: 2 * time.Minute}, 2 * s},
+		"of a rate that is not known yet":  {plan.Request{RateShare: 0.5, Phases: new(s)}, 2 * s},
 		"an open loop, asked for a little": {plan.Request{Rate: 100, Phases: new(s)}, 2 * s},
 	} {
 		p := mustNew(t, c.r)
@@ -46,13 +47,16 @@ func TestProfiledTrialsTakeNoMoreThanTheirPart(t *testing.T) {
 			if !slices.Equal(all, []int{0, 1}) {
 				t.Errorf("%s: profiles scenarios %v", name, all)
 			}
-			if trial := b.Profiled.Trials[0]; trial.Duration != c.want || trial.Calls != 0 || (trial.AtLeast > 0) != (c.r.Rate == 0) {
+			if trial := b.Profiled.Trials[0]; trial.Duration != c.want || trial.Calls != 0 || (trial.AtLeast > 0) != (p.Arrivals == "") {
 				t.Errorf("%s: a profiled trial of %+v", name, trial)
 			}
 		}
 		if asked := c.r.Phases; asked == nil && c.r.Calls == 0 && c.want > 0 && len(p.Notes) > 0 && p.Precision == 0 {
 			t.Errorf("%s: %q", name, p.Notes)
 		}
+	}
+	if pilot := plan.Pilot(plan.Request{RateShare: 0.5}); pilot.Phases == nil || *pilot.Phases != 0 {
+		t.Errorf("a pilot tells phases: %v", pilot.Phases)
 	}
 	for _, wrong := range []time.Duration{-s, ms, 2 * time.Hour} {
 		_, err := plan.New(plan.Request{Workload: "shop", Phases: &wrong}, facts{})

@@ -19,7 +19,7 @@ var ErrNoPilot = errors.New("the rate is a share of a throughput that no pilot h
 func Pilot(r Request) Request {
 	r.Rate, r.RateShare, r.Arrivals, r.Pilot = 0, 0, "", nil
 	r.Calls, r.Precision, r.Slice, r.Sweep = 0, 0, 0, nil
-	r.For, r.Blocks = PilotFor, 1
+	r.For, r.Blocks, r.Phases = PilotFor, 1, new(time.Duration(0))
 	return r
 }
 

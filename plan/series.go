@@ -124,7 +124,9 @@ func differing(were, are map[string]string) map[string]string {
 }
 
 // underLoad is the time that trials take, where time ends them.
-func (p *Plan) underLoad() time.Duration { return p.Slice * time.Duration(p.Trials()) }
+func (p *Plan) underLoad() time.Duration {
+	return p.Slice*time.Duration(p.Trials()) + p.Phases*time.Duration(len(p.Blocks)*len(p.Scenarios))
+}
 
 // String is what Text writes.
 func (s *Series) String() string {
