@@ -39,6 +39,7 @@ var importRules = []importRule{
 	{"rpc", noPackage, generated, reasonLeaf},
 	{"setting", noPackage, noPackage, reasonLeaf},
 	{"load", noPackage, noPackage, "a call is a function: what makes calls at a pace knows no protocol"},
+	{"link", noPackage, noPackage, "what a link is and when a packet leaves it is arithmetic; plan reads it as runner does"},
 	{"record", noPackage, noPackage, "the results file is read by programs that have nothing else of tare's"},
 	{"peer", []string{"record"}, noPackage, "a peer is written in any language from these messages alone"},
 
@@ -78,7 +79,7 @@ var importRules = []importRule{
 
 // pure are the packages that compute: they open no socket, start no process and
 // read no clock, so that equal inputs give equal plans, figures and reports.
-var pure = []string{"plan", "stats", "report", "report/*", "record"}
+var pure = []string{"plan", "stats", "report", "report/*", "record", "link"}
 
 // named are the folders whose folders bear names that users type. A name is
 // written in its folder and in catalog, and nowhere else.
