@@ -39,7 +39,8 @@ var importRules = []importRule{
 	{"rpc", noPackage, generated, reasonLeaf},
 	{"setting", noPackage, noPackage, reasonLeaf},
 	{"load", noPackage, noPackage, "a call is a function: what makes calls at a pace knows no protocol"},
-	{"link", noPackage, noPackage, "what a link is and when a packet leaves it is arithmetic; plan reads it as runner does"},
+	{"link", []string{"record"}, noPackage, "what a link is and when a packet leaves it is arithmetic; plan reads it as runner does"},
+	{"link/*", []string{"link", "load", "record"}, noPackage, "a kind of link knows no other, and nothing of what crosses it"},
 	{"record", noPackage, noPackage, "the results file is read by programs that have nothing else of tare's"},
 	{"peer", []string{"record"}, noPackage, "a peer is written in any language from these messages alone"},
 

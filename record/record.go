@@ -44,6 +44,7 @@ type Header struct {
 	VariedTier  *int              `json:"varied_tier"` // which tier the compared stacks' calls reach, from 0; nil in files that do not say
 	Params      map[string]string `json:"params"`
 	Store       string            `json:"store"`
+	Link        *Link             `json:"link,omitempty"`     // between the caller and the server of the varied leg; nil for loopback
 	Driver      string            `json:"driver"`             // Native or Lean
 	InFlight    int               `json:"in_flight"`          // callers of a closed loop, slots of an open one
 	Rate        float64           `json:"rate,omitempty"`     // arrivals per second of an open loop
@@ -232,6 +233,8 @@ type End struct {
 	// Machine is what was read of the machine when the last process had ended,
 	// by the names below; what could not be read is left out.
 	Machine map[string]float64 `json:"machine,omitempty"`
+	// Link is what the link has carried and used; nil where there was none.
+	Link *LinkUsed `json:"link,omitempty"`
 }
 
 // Names in End.Machine. Shares are of the time of all processors, from before
