@@ -60,11 +60,11 @@ var importRules = []importRule{
 	{"workload/*", join([]string{"workload", "store", "rpc", "setting"}, generated), implTests, reasonImpl},
 	{"catalog", join(interfaces, leaves, []string{"protocol/*", "workload/*", "plan"}), implTests, "it answers what a plan asks, and knows nothing of how things are measured"},
 
-	{"plan", []string{"record", "setting", "workload", "stats"}, []string{"rpc"}, reasonJoints},
+	{"plan", []string{"link", "record", "setting", "workload", "stats"}, []string{"rpc"}, reasonJoints},
 	{"stats", []string{"record"}, []string{"stats/statstest"}, reasonJoints},
 	{"report", []string{"record", "stats"}, []string{"report/*", "stats/statstest"}, reasonJoints},
 	{"report/*", []string{"report"}, []string{"record", "stats"}, "a renderer is given the document, so that two cannot disagree on a number"},
-	{"runner", []string{"plan", "peer", "record"}, []string{"rpc", "setting", "workload"}, "the runner makes no call and knows no protocol"},
+	{"runner", []string{"plan", "peer", "record", "link"}, []string{"rpc", "setting", "workload"}, "the runner makes no call and knows no protocol"},
 	{"lean", []string{"protocol", "rpc", "load"}, join(implTests, []string{"protocol/*"}), "the lean driver sends prepared frames, whatever made them"},
 	{"peers/*", join(interfaces, experiment, []string{"catalog", "peers/golang/phase"}), implTests, reasonGiven},
 	{"peers/golang/phase", []string{"catalog", "codec", "lean", "load", "record"}, noPackage, "samples are charged by packages and interfaces' methods, which a Catalog tells, and never by names"},
@@ -72,7 +72,7 @@ var importRules = []importRule{
 	{"calibrate", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate/known"}), implTests, "known weights are weighed by the whole flow, as any comparison is, and are given a Catalog"},
 	{"calibrate/known", []string{"protocol", "rpc", "setting", "load"}, implTests, "a known server is a protocol like others, and knows no workload"},
 
-	{"internal/cli", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate", "internal/..."}), implTests, reasonGiven},
+	{"internal/cli", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate", "link", "link/*", "internal/..."}), implTests, reasonGiven},
 	{"internal/*", noPackage, noPackage, "what no reader of the design needs stands on nothing of the design"},
 	{"cmd/tare", []string{"catalog", "internal/cli"}, noPackage, "main is a few lines"},
 	{".", noPackage, []string{"catalog"}, "the root holds tests of the whole tree"},

@@ -5,6 +5,8 @@ package link
 
 import (
 	"time"
+
+	"github.com/tare-bench/tare/record"
 )
 
 // Spec is a link, the same in both directions.
@@ -18,8 +20,8 @@ type Spec struct {
 
 // Kinds of link, the better first.
 const (
-	Tunnel = "tunnel" // packets, between the kernel's own TCP on both sides
-	Relay  = "relay"  // bytes, without privileges
+	Tunnel = record.Tunnel
+	Relay  = record.Relay
 )
 
 // Kinds lists them with a line for a person.

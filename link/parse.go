@@ -26,28 +26,27 @@ type word struct {
 
 // words are tried in order, and make up a canonical spelling in that order.
 var words = []word{
-	{"rate", "", "100mbit, from 1kbit to 100gbit", readRate, rateText},
-	{"round trip", "", "10ms, from 0ms to 10s", readRoundTrip, func(s Spec) string { return millis(s.RoundTrip) }},
-	{"jitter", "jitter=", "2ms, up to half the round trip", readJitter, func(s Spec) string {
+	{"rate", "", "100mbit; from 1kbit to 100gbit", readRate, rateText},
+	{"round trip", "", "10ms; from 0ms to 10s", readRoundTrip, func(s Spec) string { return millis(s.RoundTrip) }},
+	{"jitter", "jitter=", "2ms; each way, up and down, at most half the round trip", readJitter, func(s Spec) string {
 		return unlessZero(s.Jitter == 0, "jitter="+millis(s.Jitter))
 	}},
-	{"loss", "loss=", "0.1%, below 100%", readLoss, func(s Spec) string {
+	{"loss", "loss=", "0.1%; of packets, each way", readLoss, func(s Spec) string {
 		return unlessZero(s.Loss == 0, "loss="+strconv.FormatFloat(s.Loss, 'f', -1, 64))
 	}},
-	{"by", "by=", Tunnel + " or " + Relay, readBy, func(s Spec) string { return unlessZero(s.By == "", "by="+s.By) }},
+	{"kind", "by=", Tunnel + " or " + Relay, readBy, func(s Spec) string { return unlessZero(s.By == "", "by="+s.By) }},
 }
 
 // Takes is the grammar in one line, for help and errors.
 func Takes() string {
-	var all []string
-	for _, w := range words {
-		all = append(all, fmt.Sprintf("a %s (%s%s)", w.kind, w.mark, w.takes))
-	}
-	var names []string
+	var presets, each []string
 	for _, p := range Presets {
-		names = append(names, p.Name)
+		presets = append(presets, fmt.Sprintf("%s (%s)", p.Name, p.Spec))
 	}
-	return "by comma: " + strings.Join(names, ", ") + "; " + strings.Join(all, ", ")
+	for _, w := range words {
+		each = append(each, fmt.Sprintf("%s (%s%s)", w.kind, w.mark, w.takes))
+	}
+	return strings.Join(presets, ", ") + "; or words with commas between them: " + strings.Join(each, ", ")
 }
 
 // Parse reads one link.
@@ -85,11 +84,22 @@ func ParseList(text string) ([]Spec, error) {
 		say(&all[len(all)-1])
 	}
 	for _, s := range all {
-		if s.Jitter > s.OneWay() {
-			return nil, fmt.Errorf("jitter=%s of a round trip of %s: takes up to half of it", millis(s.Jitter), millis(s.RoundTrip))
+		if err := s.check(); err != nil {
+			return nil, err
 		}
 	}
 	return all, nil
+}
+
+// check holds the words of a link against each other.
+func (s Spec) check() error {
+	switch {
+	case s.Jitter > s.OneWay():
+		return fmt.Errorf("jitter=%s of a round trip of %s: takes up to half of it", millis(s.Jitter), millis(s.RoundTrip))
+	case s.Loss > 0 && s.By == Relay:
+		return fmt.Errorf("loss with by=%s: a relay carries bytes and loses no packet; have by=%s", Relay, Tunnel)
+	}
+	return nil
 }
 
 // readWord finds what kind a word is of, and what it says.
@@ -107,7 +117,7 @@ func readWord(text string) (kind string, say set, err error) {
 			return w.kind, say, nil
 		}
 	}
-	return "", nil, fmt.Errorf("%q is no word of a link; it takes, %s", text, Takes())
+	return "", nil, fmt.Errorf("%q is no word of a link; it takes %s", text, Takes())
 }
 
 // String is the canonical spelling, which Parse reads back.
@@ -120,6 +130,9 @@ func (s Spec) String() string {
 	}
 	return strings.Join(all, ",")
 }
+
+// MarshalText gives the canonical spelling, for plans in JSON.
+func (s Spec) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 var errBounds = errors.New("out of bounds")
 

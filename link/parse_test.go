@@ -41,7 +41,7 @@ func TestWhatIsNoLinkIsRefused(t *testing.T) {
 	for text, says := range map[string]string{
 		"":                       "no word of a link",
 		"100mbit,":               "no word of a link",
-		"fast":                   "lan, wan, mobile",
+		"fast":                   "lan (1gbit,0.5ms), wan",
 		"100":                    "no word of a link",
 		"mbit":                   "takes 100mbit",
 		"-1mbit":                 "from 1kbit to 100gbit",
@@ -59,6 +59,7 @@ func TestWhatIsNoLinkIsRefused(t *testing.T) {
 		"loss=-1%":               "loss=0.1%",
 		"loss=nan":               "loss=0.1%",
 		"10ms,by=pigeon":         "by=tunnel or relay",
+		"loss=1%,10ms,by=relay":  "have by=tunnel",
 		"10mbit,100mbit":         "is 2 links",
 		"10mbit,10ms,20ms":       "is 2 links",
 		"lan,wan":                "is 2 links",

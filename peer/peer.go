@@ -28,6 +28,7 @@ type Start struct {
 	Params   map[string]string `json:"params,omitempty"` // every parameter, defaults filled in
 	Store    string            `json:"store,omitempty"`  // address of the store of a tier
 	Stack    string            `json:"stack,omitempty"`  // that a server answers
+	Listen   string            `json:"listen,omitempty"` // where a server listens: host and port, port 0 for any; loopback, if empty. Elsewhere its caller cannot reach it
 	Next     *Next             `json:"next,omitempty"`   // whom this process calls
 	Driver   string            `json:"driver,omitempty"` // native or lean
 	InFlight int               `json:"in_flight"`        // calls that will be in flight at once

@@ -106,7 +106,8 @@ func (p *Plan) leastCalls() int { return max(leastCalls, leastTurns*p.InFlight) 
 func even(rounds int) int { return max(1, rounds-rounds%2) }
 
 // slice is how long a trial lasts. An open loop's is long enough for a stall to
-// pass within it and for enough arrivals.
+// pass within it and for enough arrivals, and one across a link for enough round
+// trips.
 func (p *Plan) slice(asked, wish time.Duration) time.Duration {
 	if asked > 0 {
 		return asked
@@ -117,6 +118,10 @@ func (p *Plan) slice(asked, wish time.Duration) time.Duration {
 	}
 	if p.Rate > 0 { // and not yet to be found
 		slice = max(slice, time.Duration(leastCalls/p.Rate*float64(time.Second)))
+	}
+	if least := tripsOfSlice * p.RoundTrip(); slice < least {
+		p.note("a trial lasts %s, %d round trips of the link, and not %s", least, tripsOfSlice, slice)
+		slice = least
 	}
 	return slice
 }

@@ -34,9 +34,13 @@ func New(r Request, f Facts) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--param %w", err)
 	}
+	across, err := findLink(r)
+	if err != nil {
+		return nil, err
+	}
 	p := &Plan{
 		Workload: spec.Name, Leg: leg.Name, Path: path(leg), Tiers: tiers(leg), Params: params, Store: r.Store,
-		Driver:   cmp.Or(r.Driver, Native),
+		Link: across, Driver: cmp.Or(r.Driver, Native),
 		InFlight: cmp.Or(r.InFlight, DefaultInFlight),
 		Timeout:  cmp.Or(r.Timeout, DefaultTimeout),
 		Margin:   cmp.Or(r.Margin, DefaultMargin),

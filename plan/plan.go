@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tare-bench/tare/link"
 	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/workload"
 )
@@ -42,6 +43,7 @@ type Request struct {
 	Stacks    []string          // the workload's own choice, if none is given
 	Baseline  string            // DefaultBaseline where it runs, else the first stack
 	Driver    string            // Native or Lean
+	Link      string            // emulated network on the varied leg, as package link spells it; loopback, if not given
 	InFlight  int
 	Rate      float64       // arrivals per second of an open loop
 	RateShare float64       // in place of Rate: the share of what Pilot's request finds
@@ -100,6 +102,7 @@ type Plan struct {
 	Tiers     []Tier            `json:"tiers"` // in the order that a call passes them
 	Params    map[string]string `json:"params"`
 	Store     string            `json:"store"`
+	Link      *link.Spec        `json:"link,omitempty"` // between the varied tier and its caller; nil for loopback
 	Driver    string            `json:"driver"`
 	InFlight  int               `json:"in_flight"`
 	Rate      float64           `json:"rate,omitempty"` // 0 too where RateShare waits for a Pilot
@@ -154,6 +157,14 @@ type Trial struct {
 // VariedTier is the index of the tier that the compared stacks' calls reach.
 func (p *Plan) VariedTier() int {
 	return slices.IndexFunc(p.Tiers, func(t Tier) bool { return t.Stack == "" })
+}
+
+// RoundTrip is that of the link; 0 on loopback.
+func (p *Plan) RoundTrip() time.Duration {
+	if p.Link == nil {
+		return 0
+	}
+	return p.Link.RoundTrip
 }
 
 // Trials counts the trials of all blocks but for the profiled ones.

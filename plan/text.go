@@ -30,6 +30,9 @@ func (p *Plan) Text(w io.Writer) error {
 	if p.Store != "" {
 		row("store", "%s", p.Store)
 	}
+	if p.Link != nil {
+		row("link", "%s, %s", p.Link, p.across())
+	}
 	row("load", "%s", p.load())
 	row("", "%s driver, deadline of %s a call", p.Driver, p.Timeout)
 	row("design", "%s", p.extent())
@@ -57,6 +60,15 @@ func (p *Plan) String() string {
 	var b strings.Builder
 	_ = p.Text(&b) // a Builder refuses nothing
 	return b.String()
+}
+
+// across says between whom the link is.
+func (p *Plan) across() string {
+	caller := "driver"
+	if varied := p.VariedTier(); varied > 0 {
+		caller = p.Tiers[varied-1].Name
+	}
+	return fmt.Sprintf("between %s and %s", caller, p.Tiers[p.VariedTier()].Name)
 }
 
 func (p *Plan) load() string {

@@ -1,10 +1,16 @@
 package record
 
+// The kinds of link.
+const (
+	Tunnel = "tunnel" // packets, between the kernel's own TCP on both sides
+	Relay  = "relay"  // bytes of connections
+)
+
 // Link is an emulated network on the leg that the stack varies. It adds the same
 // in both directions.
 type Link struct {
 	Spec       string  `json:"spec"`                // as it is spelled
-	Kind       string  `json:"kind"`                // "tunnel" carries packets, "relay" the bytes of connections
+	Kind       string  `json:"kind"`                // Tunnel or Relay
 	Rate       float64 `json:"rate_bits,omitempty"` // per second; 0 for no limit
 	RoundTripS float64 `json:"round_trip_s"`
 	JitterS    float64 `json:"jitter_s,omitempty"` // each way, up and down

@@ -16,12 +16,16 @@ type AnswerError struct{ Text string }
 
 func (e *AnswerError) Error() string { return e.Text }
 
+// probeTrips is how many round trips of a link a workload's probes take, and more:
+// some twenty, each perhaps on a new connection.
+const probeTrips = 100
+
 // checkAnswers has every contender make the workload's probes, and holds the
 // replies against the workload's own check and against each other.
 func checkAnswers(ctx context.Context, all []*contender) error {
 	var first []peer.Answer
 	for i, c := range all {
-		within := answerGrace + c.plan.Timeout // a driver stops at the first probe that gets no answer
+		within := answerGrace + c.plan.Timeout + probeTrips*c.plan.RoundTrip() // a driver stops at the first probe that gets no answer
 		r, err := c.driver().ask(ctx, peer.Request{Probe: true}, within)
 		if err != nil {
 			return fmt.Errorf("check answers: %w", err)

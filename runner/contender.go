@@ -24,12 +24,12 @@ type contender struct {
 }
 
 // launchAll starts every scenario's processes. On error none is left.
-func launchAll(ctx context.Context, p *plan.Plan, how func(role string) (words []string, begin starter)) ([]*contender, error) {
+func launchAll(ctx context.Context, p *plan.Plan, where site) ([]*contender, error) {
 	all := make([]*contender, len(p.Scenarios))
 	starts, startCtx := errgroup.WithContext(ctx)
 	for i, s := range p.Scenarios {
 		all[i] = &contender{scenario: s, plan: p, procs: make([]*process, 1+len(p.Tiers))}
-		starts.Go(func() error { return all[i].launch(startCtx, how) })
+		starts.Go(func() error { return all[i].launch(startCtx, where) })
 	}
 	if err := starts.Wait(); err != nil {
 		endAll(all)
@@ -39,7 +39,7 @@ func launchAll(ctx context.Context, p *plan.Plan, how func(role string) (words [
 }
 
 // launch starts the last tier first, since each process must know the next.
-func (c *contender) launch(ctx context.Context, how func(role string) ([]string, starter)) error {
+func (c *contender) launch(ctx context.Context, where site) error {
 	p := c.plan
 	common := peer.Start{
 		Workload: p.Workload, Leg: p.Leg, Params: p.Params, Store: p.Store,
@@ -51,18 +51,20 @@ func (c *contender) launch(ctx context.Context, how func(role string) ([]string,
 		s := common
 		s.Role, s.Tier, s.Stack, s.Next = peer.Serve, tier.Name, c.stackOf(tier), next
 		name := fmt.Sprintf("%s server of %s", tier.Name, c.scenario.Name)
-		words, begin := how(tier.Name)
-		server, err := launch(ctx, name, words, begin, s)
+		server, err := launch(ctx, name, where.server(i), s)
 		if err != nil {
 			return err
 		}
 		c.procs[1+i] = server
-		next = &peer.Next{Stack: s.Stack, Addr: server.ready.Addr}
+		addr, err := where.reach(i, server.ready.Addr)
+		if err != nil {
+			return fmt.Errorf("start %s: %w", name, err)
+		}
+		next = &peer.Next{Stack: s.Stack, Addr: addr}
 	}
 	s := common
 	s.Role, s.Driver, s.Next = peer.Drive, p.Driver, next
-	words, begin := how(peer.Drive)
-	driver, err := launch(ctx, "driver of "+c.scenario.Name, words, begin, s)
+	driver, err := launch(ctx, "driver of "+c.scenario.Name, where.driver(), s)
 	c.procs[0] = driver
 	return err
 }

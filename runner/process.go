@@ -39,15 +39,16 @@ type process struct {
 
 // launch starts a process and waits until it is ready. Whatever happens, a
 // process that was started is ended: by launch on error, otherwise by end.
-func launch(ctx context.Context, name string, argv []string, begin starter, s peer.Start) (*process, error) {
+func launch(ctx context.Context, name string, h how, s peer.Start) (*process, error) {
 	p := &process{
-		name: name, cmd: exec.Command(argv[0], argv[1:]...),
+		name: name, cmd: exec.Command(h.words[0], h.words[1:]...),
 		lines: make(chan []byte), log: new(tail), ended: make(chan struct{}),
 	}
 	// A group of its own keeps a terminal's Ctrl-C from it: the runner ends it.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.cmd.Stderr, p.cmd.WaitDelay = p.log, letGo
-	if err := p.start(begin); err != nil {
+	s.Listen = h.listen
+	if err := p.start(h.begin); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 

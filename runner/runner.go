@@ -7,9 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"time"
 
+	"github.com/tare-bench/tare/link"
 	"github.com/tare-bench/tare/peer"
 	"github.com/tare-bench/tare/plan"
 	"github.com/tare-bench/tare/record"
@@ -20,6 +20,7 @@ type Options struct {
 	Peer    []string                  // the words that start a process,
 	Peers   map[string][]string       // but for tiers that another program serves
 	Pinned  record.Pinned             // which processors they may run on
+	Link    link.Network              // that the compared stacks' calls cross; nil for loopback
 	Started time.Time                 // when the run began: times in records count from it
 	Keep    func(record.Line) error   // keeps a line for good before it returns
 	Watch   func(Progress)            // sees each step
@@ -67,6 +68,10 @@ func Run(ctx context.Context, p *plan.Plan, o Options) error {
 	if o.Machine != nil {
 		end.Machine = o.Machine()
 	}
+	if o.Link != nil {
+		used := o.Link.Used()
+		end.Link = &used
+	}
 	if err != nil {
 		end.Error = err.Error()
 	}
@@ -79,18 +84,6 @@ type run struct {
 	trials int // planned
 	done   int
 	round  int // through the whole run
-}
-
-// how says which words start the process of a role, and how.
-func (r *run) how(role string) ([]string, starter) {
-	words, cpus := r.Peer, r.Pinned.Servers
-	if role == peer.Drive {
-		cpus = r.Pinned.Driver
-	}
-	if other, ok := r.Peers[role]; ok {
-		words = other
-	}
-	return words, pinnedTo(cpus, (*exec.Cmd).Start)
 }
 
 func (r *run) at() float64 { return time.Since(r.Started).Seconds() }
@@ -120,7 +113,9 @@ func (r *run) blocks(ctx context.Context) (string, error) {
 // block runs its rounds on processes of its own.
 func (r *run) block(ctx context.Context, index int, b plan.Block) error {
 	r.watch(StepStart, index, "")
-	all, err := launchAll(ctx, r.plan, r.how)
+	ctx, done := context.WithCancel(ctx)
+	defer done() // once its processes have ended
+	all, err := launchAll(ctx, r.plan, r.site(ctx))
 	if err != nil {
 		return err
 	}

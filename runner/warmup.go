@@ -9,10 +9,13 @@ import (
 	"github.com/tare-bench/tare/record"
 )
 
-// A warm-up loads slices until the rate of the last few has stopped rising.
+// A warm-up loads slices until the rate of the last few has stopped rising. Across
+// a link they are longer, so that each holds calls begun and ended in it.
 const (
 	warmUpAtMost = 3 * time.Second
+	warmUpSlices = 20 // that there is time for, however long they are
 	warmUpSlice  = 100 * time.Millisecond
+	warmUpTrips  = 4    // round trips of the link that a slice lasts, at least
 	levelOver    = 3    // slices, against as many before them
 	levelWithin  = 0.05 // relative; a fall is not a sign of warming up, but of a busy machine
 )
@@ -20,10 +23,12 @@ const (
 // warmUp loads until the contender's rate is level, and reads what that used,
 // so that the first trial is not charged with it. Its calls enter no result.
 func (c *contender) warmUp(ctx context.Context, p *plan.Plan, block int) (record.Warmup, error) {
+	slice := max(warmUpSlice, warmUpTrips*p.RoundTrip())
+	atMost := max(warmUpAtMost, warmUpSlices*slice)
 	var w record.Warmup
 	var rates []float64
-	for n := 0; !w.Level && w.Seconds < warmUpAtMost.Seconds(); n++ {
-		t := ask(p, plan.Trial{Duration: warmUpSlice}, warmUpSeed(block, n))
+	for n := 0; !w.Level && w.Seconds < atMost.Seconds(); n++ {
+		t := ask(p, plan.Trial{Duration: slice}, warmUpSeed(block, n))
 		t.Rate = 0 // in a closed loop, whose rate tells how warm the processes are
 		observed, err := c.load(ctx, t)
 		if !c.goOn(err) {

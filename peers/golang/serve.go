@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ type Server struct {
 const Loopback = "127.0.0.1:0"
 
 func serve(ctx context.Context, c catalog.Catalog, start peer.Start) (role, error) {
-	return Listen(ctx, c, start, Loopback)
+	return Listen(ctx, c, start, cmp.Or(start.Listen, Loopback))
 }
 
 // Listen starts a server of the tier that start names, at an address of the
