@@ -50,6 +50,7 @@ type Conditions struct {
 	Params        []NamedString `json:"params"`
 	Store         string        `json:"store"`
 	Driver        string        `json:"driver"`
+	Link          *record.Link  `json:"link,omitempty"` // left out on loopback
 	InFlight      int           `json:"in_flight"`
 	Rate          float64       `json:"rate,omitempty"` // above 0 for an open loop
 	Arrivals      string        `json:"arrivals,omitempty"`
@@ -73,9 +74,12 @@ type Conditions struct {
 	Environment   []NamedString `json:"environment"`
 	// Machine is what record.End says of it.
 	Machine map[string]float64 `json:"machine,omitempty"`
-	Load    string             `json:"load"`   // the same in words
-	Design  string             `json:"design"` // likewise
-	Holds   string             `json:"holds"`  // what the figures hold for
+	// LinkUsed is what record.End says of the link.
+	LinkUsed *record.LinkUsed `json:"link_used,omitempty"`
+
+	Load   string `json:"load"`   // the same in words
+	Design string `json:"design"` // likewise
+	Holds  string `json:"holds"`  // what the figures hold for
 }
 
 // NamedString is a value by name.

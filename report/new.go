@@ -62,14 +62,14 @@ func conditions(a *stats.Analysis) Conditions {
 	h := a.Run.Header
 	c := Conditions{
 		Version: h.Version, Started: h.Started, Command: orEmpty(h.Command), Params: named(h.Params),
-		Store: h.Store, Driver: h.Driver, InFlight: h.InFlight, Rate: h.Rate, Arrivals: h.Arrivals,
+		Store: h.Store, Link: h.Link, Driver: h.Driver, InFlight: h.InFlight, Rate: h.Rate, Arrivals: h.Arrivals,
 		TimeoutS: h.TimeoutS, SliceS: h.SliceS, Calls: h.Calls, Precision: h.Precision, Margin: h.Margin,
 		Seed: h.Seed, Blocks: a.Blocks, BlocksShort: a.ShortBlocks, BlocksPlanned: h.Blocks, Rounds: a.Rounds,
 		UnderLoadS: a.UnderLoadS, Confidence: a.Confidence, End: "cut short", Environment: named(h.Environment),
 	}
 	c.RateShare, c.Pilot, c.Sweep = h.RateShare, h.Pilot, h.Sweep
 	if e := a.Run.End; e != nil {
-		c.End, c.Error, c.Machine = e.Reason, e.Error, e.Machine
+		c.End, c.Error, c.Machine, c.LinkUsed = e.Reason, e.Error, e.Machine, e.Link
 	}
 	c.Load, c.Design, c.Holds = load(h), design(a), holds(h)
 	return c

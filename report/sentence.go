@@ -110,11 +110,15 @@ func parts(f stats.Factorial, margin, confidence float64) string {
 }
 
 func load(h record.Header) string {
+	text := fmt.Sprintf("closed loop, %d in flight, %s driver", h.InFlight, h.Driver)
 	if h.Rate > 0 {
-		return fmt.Sprintf("open loop, %s arrivals at %s calls/s%s, up to %d in flight, %s driver",
+		text = fmt.Sprintf("open loop, %s arrivals at %s calls/s%s, up to %d in flight, %s driver",
 			h.Arrivals, count(h.Rate), matched(h), h.InFlight, h.Driver)
 	}
-	return fmt.Sprintf("closed loop, %d in flight, %s driver", h.InFlight, h.Driver)
+	if h.Link != nil {
+		text += ", across " + stats.LinkWords(h.Link)
+	}
+	return text
 }
 
 // matched says what a rate is a share of; "" where it was typed.

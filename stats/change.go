@@ -116,6 +116,9 @@ func questions(h record.Header) map[string]string {
 		"in flight": fmt.Sprint(h.InFlight), "rate": fmt.Sprint(h.Rate), "arrivals": h.Arrivals,
 		"timeout": fmt.Sprintf("%g s", h.TimeoutS), "calls of each stack": fmt.Sprint(h.Calls),
 	}
+	if h.Link != nil {
+		q["link"] = h.Link.Spec + ", " + h.Link.Kind
+	}
 	for name, value := range h.Params {
 		q["param "+name] = value
 	}

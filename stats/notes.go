@@ -81,7 +81,11 @@ var runNotes = []struct {
 		}
 		return fmt.Sprintf("driver and servers had processors of their own: %v and %v", p.Driver, p.Servers), ""
 	}},
-	{"loopback", func(*arranged, []*evidence) (string, string) {
+	{"link", func(a *arranged, _ []*evidence) (string, string) { return acrossLink(a.run) }},
+	{"loopback", func(a *arranged, _ []*evidence) (string, string) {
+		if a.run.Header.Link != nil {
+			return "", ""
+		}
 		return "everything ran on one machine, over loopback: a network adds latency, and makes bytes cost more", ""
 	}},
 }
