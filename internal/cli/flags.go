@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tare-bench/tare/catalog"
+	"github.com/tare-bench/tare/link"
 	"github.com/tare-bench/tare/plan"
 	"github.com/tare-bench/tare/stats"
 )
@@ -33,6 +34,7 @@ func (e *experiment) declare(c *cobra.Command, known catalog.Catalog) {
 	f.StringSliceVar(&r.Stacks, "stacks", nil, "stacks to compare, separated by commas (default: the workload's own choice)")
 	f.StringVar(&r.Baseline, "baseline", "", fmt.Sprintf("stack that the others are compared with (default: %s where it runs, else the first)", known.Baseline))
 	f.StringVar(&r.Leg, "leg", "", "which of the workload's services to load (default: all of them, from the first)")
+	f.StringVar(&r.Link, "link", "", "emulated network between the server that the compared stacks reach and its caller (default: loopback): "+link.Takes())
 	f.IntVar(&r.InFlight, "in-flight", 0, fmt.Sprintf(
 		"closed loop with so many callers (default %d); with --rate: at most so many calls at once (default %d)",
 		plan.DefaultInFlight, plan.DefaultSlots))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/tare-bench/tare/link"
 	"github.com/tare-bench/tare/runner"
 	"github.com/tare-bench/tare/stats"
 )
@@ -19,9 +20,10 @@ var hints = []struct {
 	{is(fs.ErrExist), "give another folder with --out; results are never overwritten"},
 	{is(syscall.ENOSPC), "free some space, or give a folder on another disk with --out; what was kept until now can be printed with tare report"},
 	{is(syscall.EADDRINUSE), "another program listens there; give another address with --listen"},
+	{is(link.ErrNotPermitted), "run as root, or as a user with these rights; a link without losses can be had with by=relay"},
 	{is(syscall.EACCES), "this user may not; look at the permissions of what the error names"},
 	{is(errUnjudged), "measure for longer, with --for or --calls, and in --blocks 5 or more; find out why calls fail"},
-	{as[*stats.IncomparableError], "compare runs of the same workload, leg, parameters, load, driver and store; only when, where and with which versions they ran may differ"},
+	{as[*stats.IncomparableError], "compare runs of the same workload, leg, parameters, link, load, driver and store; only when, where and with which versions they ran may differ"},
 	{is(errInterrupted), "print what there is with tare report FOLDER"},
 	{as[*runner.AnswerError], "to time unequal work would compare nothing; call the service by itself with tare serve and mend it first"},
 	{says("unknown protocol", "unknown codec", "unknown compressor", "no setting", "is spelled PROTOCOL"), "tare stacks lists what stacks are made of"},

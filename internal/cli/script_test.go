@@ -42,14 +42,18 @@ func TestScripts(t *testing.T) {
 			return errors.Join(err, errStored)
 		},
 		Condition: func(name string) (bool, error) {
-			if name == "root" {
+			switch name {
+			case "root":
 				return os.Getuid() == 0, nil
+			case "tunnel":
+				return tunnels()
 			}
 			return false, fmt.Errorf("unknown condition %s", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"await":    await,
 			"answers":  answers,
+			"faraway":  faraway,
 			"exits":    exits,
 			"sound":    sound,
 			"freeport": freePort,

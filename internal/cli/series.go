@@ -113,13 +113,18 @@ func (a *app) pilot(ctx context.Context, p *plan.Plan, c *comparison, point int)
 
 // run carries one plan out and keeps what it measures in a folder. The run is nil
 // where nothing could be kept.
-func (a *app) run(ctx context.Context, p *plan.Plan, run processes, dir string) (*record.Run, error) {
+func (a *app) run(ctx context.Context, p *plan.Plan, run processes, dir string) (out *record.Run, err error) {
+	header := p.Header()
+	across, unlink, err := a.openLink(links, p, &header)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, unlink()) }()
 	started := a.Now()
 	kept, err := createResults(dir)
 	if err != nil {
 		return nil, err
 	}
-	header := p.Header()
 	header.Version = environment.Version()
 	header.Started = started
 	header.Command = a.again(p)
@@ -132,7 +137,7 @@ func (a *app) run(ctx context.Context, p *plan.Plan, run processes, dir string) 
 	shown := a.progress(len(p.Blocks), p.Trials())
 	machine := watchMachine()
 	err = runner.Run(ctx, p, runner.Options{
-		Peer: a.Self, Peers: run.peers, Pinned: run.where, Started: started, Keep: kept.keep, Watch: shown.watch,
+		Peer: a.Self, Peers: run.peers, Pinned: run.where, Link: across, Started: started, Keep: kept.keep, Watch: shown.watch,
 		Enough:  func() bool { return p.Precision > 0 && stats.Precise(&kept.run, p.Precision) },
 		Machine: machine,
 	})

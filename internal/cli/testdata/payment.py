@@ -139,12 +139,13 @@ def say(message):
 
 
 def main():
-    json.loads(sys.stdin.readline())  # what to serve: this program knows one thing
-    server = Server(("127.0.0.1", 0), Handler)
+    start = json.loads(sys.stdin.readline())  # what to serve: this program knows one thing
+    host, port = start.get("listen", "127.0.0.1:0").rsplit(":", 1)
+    server = Server((host, int(port)), Handler)
     server.payments = Payments()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     say({"format": 1, "pid": os.getpid(), "runtime": "python" + platform.python_version(),
-         "addr": "127.0.0.1:%d" % server.server_port})
+         "addr": "%s:%d" % (host, server.server_port)})
     for line in sys.stdin:
         say(usage() if json.loads(line).get("usage") else {"error": "a server answers {\"usage\": true} alone"})
 

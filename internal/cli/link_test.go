@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/vishvananda/netlink"
+
+	"github.com/tare-bench/tare/link"
+	"github.com/tare-bench/tare/link/tunnel"
+	"github.com/tare-bench/tare/plan"
+	"github.com/tare-bench/tare/record"
+)
+
+// tunnels says whether tunnels can be made here.
+func tunnels() (bool, error) {
+	n, err := tunnel.Open(link.Spec{}, 1)
+	if errors.Is(err, link.ErrNotPermitted) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, n.Close()
+}
+
+// faraway FILE holds while a device leads to where the servers of a run listen.
+func faraway(ts *testscript.TestScript, not bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: faraway FILE")
+	}
+	text, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	far := regexp.MustCompile(`"addr":"(198\.19\.\d+\.\d+):`).FindSubmatch(text)
+	if far == nil {
+		ts.Fatalf("%s names no server behind a tunnel", args[0])
+	}
+	all, err := netlink.AddrList(nil, netlink.FAMILY_V4)
+	ts.Check(err)
+	leads := slices.ContainsFunc(all, func(a netlink.Addr) bool { return a.Peer != nil && a.Peer.IP.String() == string(far[1]) })
+	if leads == not {
+		ts.Fatalf("a device leads to %s: %t", far[1], leads)
+	}
+}
+
+// TestTheBestLinkThatIsPermittedIsMade: no kind but the one asked for, and what
+// was refused is said.
+func TestTheBestLinkThatIsPermittedIsMade(t *testing.T) {
+	refused := errors.Join(link.ErrNotPermitted, errors.New("not you"))
+	made := func(link.Spec, uint64) (link.Network, error) { return stood{}, nil }
+	fails := func(err error) opener { return func(link.Spec, uint64) (link.Network, error) { return nil, err } }
+	denied, broken := fails(refused), fails(errors.New("out of memory"))
+	for name, c := range map[string]struct {
+		by, kind, says string
+		one, two       opener
+	}{
+		"the first":             {"", "one", "", made, made},
+		"the second":            {"", "two", "note: the link is a two, since: ", denied, made},
+		"none but the first":    {"one", "", "", denied, made},
+		"none, since it failed": {"", "", "", broken, made},
+		"the one asked for":     {"two", "two", "", made, made},
+		"neither, for two whys": {"", "", "", denied, broken},
+	} {
+		var said strings.Builder
+		a := &app{System: System{Err: &said}}
+		p := &plan.Plan{Link: &link.Spec{By: c.by}}
+		h := record.Header{Link: &record.Link{}}
+		n, _, err := a.openLink([]kindOfLink{{"one", c.one}, {"two", c.two}}, p, &h)
+		if fine := c.kind != ""; h.Link.Kind != c.kind || (err == nil) != fine || (n != nil) != fine {
+			t.Errorf("%s: made %q, %v, error %v", name, h.Link.Kind, n, err)
+		}
+		if !strings.HasPrefix(said.String(), c.says) || (c.says == "") != (said.Len() == 0) {
+			t.Errorf("%s: said %q", name, &said)
+		}
+	}
+	if n, unlink, err := (&app{}).openLink(nil, &plan.Plan{}, &record.Header{}); n != nil || err != nil || unlink() != nil {
+		t.Errorf("without a link there is %v, %v", n, err)
+	}
+}
+
+// stood is a link that was made.
+type stood struct{ link.Network }
+
+func (stood) Close() error { return nil }
