@@ -117,7 +117,7 @@ func questions(h record.Header) map[string]string {
 		"timeout": fmt.Sprintf("%g s", h.TimeoutS), "calls of each stack": fmt.Sprint(h.Calls),
 	}
 	if h.Link != nil {
-		q["link"] = h.Link.Spec + ", " + h.Link.Kind
+		q["link"] = LinkWords(h.Link)
 	}
 	for name, value := range h.Params {
 		q["param "+name] = value

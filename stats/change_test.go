@@ -107,14 +107,17 @@ func TestEqualRunsSeldomDiffer(t *testing.T) {
 
 func TestRunsOfDifferentQuestionsAreNotCompared(t *testing.T) {
 	for want, change := range map[string]func(*record.Header){
-		"workload (simulated and other)":  func(h *record.Header) { h.Workload = "other" },
-		"leg (whole and half)":            func(h *record.Header) { h.Leg = "half" },
-		"param rows (10 and 20)":          func(h *record.Header) { h.Params = map[string]string{"rows": "20"} },
-		"param rows (10 and none)":        func(h *record.Header) { h.Params = nil },
-		"in flight (16 and 4)":            func(h *record.Header) { h.InFlight = 4 },
-		"rate (0 and 100)":                func(h *record.Header) { h.Rate = 100 },
-		"driver (native and lean)":        func(h *record.Header) { h.Driver = "lean" },
-		"store (none and disk)":           func(h *record.Header) { h.Store = "disk" },
+		"workload (simulated and other)": func(h *record.Header) { h.Workload = "other" },
+		"leg (whole and half)":           func(h *record.Header) { h.Leg = "half" },
+		"param rows (10 and 20)":         func(h *record.Header) { h.Params = map[string]string{"rows": "20"} },
+		"param rows (10 and none)":       func(h *record.Header) { h.Params = nil },
+		"in flight (16 and 4)":           func(h *record.Header) { h.InFlight = 4 },
+		"rate (0 and 100)":               func(h *record.Header) { h.Rate = 100 },
+		"driver (native and lean)":       func(h *record.Header) { h.Driver = "lean" },
+		"store (none and disk)":          func(h *record.Header) { h.Store = "disk" },
+		"link (none and 5 ms of round trip (relay))": func(h *record.Header) {
+			h.Link = &record.Link{Spec: "5ms,by=relay", Kind: record.Relay, RoundTripS: 0.005}
+		},
 		"timeout (10 s and 1 s)":          func(h *record.Header) { h.TimeoutS = 1 },
 		"calls of each stack (0 and 100)": func(h *record.Header) { h.Calls = 100 },
 		"path (a and b)":                  nil,

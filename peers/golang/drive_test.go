@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"net"
 	"testing"
 
 	"github.com/tare-bench/tare/catalog"
@@ -54,6 +55,32 @@ func start(t *testing.T, kind string) *driver {
 		}
 	})
 	return d.(*driver)
+}
+
+// TestServersListenWhereTheyAreAskedTo: on loopback, if nobody asks.
+func TestServersListenWhereTheyAreAskedTo(t *testing.T) {
+	c := catalog.Default()
+	w := c.Workloads[0].Spec()
+	leg := w.Legs[len(w.Legs)-1]
+	params := map[string]string{}
+	for _, p := range w.Params {
+		params[p.Name] = p.Default
+	}
+	for listen, host := range map[string]string{"": "127.0.0.1", "127.0.0.9:0": "127.0.0.9"} {
+		s, err := serve(t.Context(), c, peer.Start{
+			Workload: w.Name, Leg: leg.Name, Params: params, Store: c.KeptIn, Listen: listen,
+			Stack: c.Baseline, Tier: leg.Tiers[len(leg.Tiers)-1].Name, InFlight: 1, TimeoutS: 1,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _, err := net.SplitHostPort(s.Addr()); got != host || err != nil {
+			t.Errorf("asked for %q it listens at %s, %v", listen, s.Addr(), err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func TestDriversMakeJustTheWork(t *testing.T) {
