@@ -44,5 +44,10 @@ var Presets = []Preset{
 	{"mobile", Spec{Rate: 9e6, RoundTrip: 170 * time.Millisecond}, "WebPageTest's profile \"4G\""},
 }
 
+// May says whether a link of that kind is what s asks for.
+func (s Spec) May(kind string) bool {
+	return (s.By == "" || s.By == kind) && (s.Loss == 0 || kind != Relay)
+}
+
 // OneWay is what the link adds to a packet's way, beside its rate.
 func (s Spec) OneWay() time.Duration { return s.RoundTrip / 2 }

@@ -96,7 +96,7 @@ func (s Spec) check() error {
 	switch {
 	case s.Jitter > s.OneWay():
 		return fmt.Errorf("jitter=%s of a round trip of %s: takes up to half of it", millis(s.Jitter), millis(s.RoundTrip))
-	case s.Loss > 0 && s.By == Relay:
+	case s.By != "" && !s.May(s.By):
 		return fmt.Errorf("loss with by=%s: a relay carries bytes and loses no packet; have by=%s", Relay, Tunnel)
 	}
 	return nil

@@ -34,7 +34,7 @@ func (a *app) openLink(kinds []kindOfLink, p *plan.Plan, h *record.Header) (n li
 	}
 	var refused error
 	for _, k := range kinds {
-		if p.Link.By != "" && p.Link.By != k.name {
+		if !p.Link.May(k.name) {
 			continue
 		}
 		if n, err = k.open(*p.Link, p.Seed); err == nil {

@@ -49,8 +49,8 @@ type way struct {
 // Open makes a relay. Equal seeds give equal jitter, as far as the same bytes
 // come.
 func Open(s link.Spec, seed uint64) (link.Network, error) {
-	if s.Loss > 0 {
-		return nil, fmt.Errorf("make link: a relay carries bytes and can lose no packet: leave out loss, or have by=%s", link.Tunnel)
+	if !s.May(link.Relay) {
+		return nil, fmt.Errorf("make link: a relay carries bytes and loses no packet: leave out the loss, or have by=%s", link.Tunnel)
 	}
 	r := &relay{spec: s, clock: load.Monotonic(), spent: spent()}
 	for i := range r.ways {

@@ -283,7 +283,7 @@ func TestCloseBreaksWhatIsOpenAndLeavesNothing(t *testing.T) {
 
 func TestWhatARelayCannotDoIsRefused(t *testing.T) {
 	_, err := relay.Open(link.Spec{Loss: 0.01}, 1)
-	if err == nil || !strings.Contains(err.Error(), "leave out loss, or have by=tunnel") {
+	if err == nil || !strings.Contains(err.Error(), "leave out the loss, or have by=tunnel") {
 		t.Errorf("a link with losses: %v", err)
 	}
 	n := open(t, link.Spec{})
