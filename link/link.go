@@ -18,30 +18,27 @@ type Spec struct {
 	By        string        // the kind of link that is asked for; "" for the best that is permitted
 }
 
-// Kinds of link, the better first.
+// Kinds of link.
 const (
-	Tunnel = record.Tunnel
-	Relay  = record.Relay
+	Tunnel = record.Tunnel // carries packets, so that TCP itself meets the link; takes privileges
+	Relay  = record.Relay  // carries the bytes of connections; takes none, and has no loss
 )
 
-// Kinds lists them with a line for a person.
-var Kinds = []struct{ Name, About string }{
-	{Tunnel, "carries packets, so that TCP itself meets the link; needs root, or CAP_SYS_ADMIN and CAP_NET_ADMIN"},
-	{Relay, "carries the bytes of connections; needs nothing, and has no loss"},
-}
+// Kinds are all of them, the better first.
+var Kinds = []string{Tunnel, Relay}
 
 // Preset is a link with a name.
 type Preset struct {
-	Name  string
-	Spec  Spec
-	About string
+	Name string
+	Spec Spec
 }
 
-// Presets are all of them, the fastest first.
+// Presets are all of them, the fastest first: within a building, between cities,
+// and WebPageTest's connectivity profile "4G".
 var Presets = []Preset{
-	{"lan", Spec{Rate: 1e9, RoundTrip: 500 * time.Microsecond}, "within a building"},
-	{"wan", Spec{Rate: 100e6, RoundTrip: 40 * time.Millisecond}, "between cities"},
-	{"mobile", Spec{Rate: 9e6, RoundTrip: 170 * time.Millisecond}, "WebPageTest's profile \"4G\""},
+	{"lan", Spec{Rate: 1e9, RoundTrip: 500 * time.Microsecond}},
+	{"wan", Spec{Rate: 100e6, RoundTrip: 40 * time.Millisecond}},
+	{"mobile", Spec{Rate: 9e6, RoundTrip: 170 * time.Millisecond}},
 }
 
 // May says whether a link of that kind is what s asks for.

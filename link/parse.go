@@ -34,7 +34,7 @@ var words = []word{
 	{"loss", "loss=", "0.1%; of packets, each way", readLoss, func(s Spec) string {
 		return unlessZero(s.Loss == 0, "loss="+strconv.FormatFloat(s.Loss, 'f', -1, 64))
 	}},
-	{"kind", "by=", Tunnel + " or " + Relay, readBy, func(s Spec) string { return unlessZero(s.By == "", "by="+s.By) }},
+	{"kind", "by=", strings.Join(Kinds, " or "), readBy, func(s Spec) string { return unlessZero(s.By == "", "by="+s.By) }},
 }
 
 // Takes is the grammar in one line, for help and errors.
@@ -202,12 +202,10 @@ func readLoss(text string) (set, error) {
 }
 
 func readBy(text string) (set, error) {
-	for _, k := range Kinds {
-		if k.Name == text {
-			return func(s *Spec) { s.By = text }, nil
-		}
+	if !slices.Contains(Kinds, text) {
+		return nil, errBounds
 	}
-	return nil, errBounds
+	return func(s *Spec) { s.By = text }, nil
 }
 
 // millis spells a duration without the Greek letter of Go's own spelling.
