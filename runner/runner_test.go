@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tare-bench/tare/peer"
 	"github.com/tare-bench/tare/plan"
@@ -25,6 +26,23 @@ func TestWarmUpEndsOnceTheRateStopsRising(t *testing.T) {
 	} {
 		if got := level(c.rates); got != c.want {
 			t.Errorf("%s: level = %v", name, got)
+		}
+	}
+}
+
+func TestAWarmUpIsLongEnoughToJudgeItAcrossALink(t *testing.T) {
+	for trip, want := range map[time.Duration][2]time.Duration{
+		0:                      {100 * time.Millisecond, 3 * time.Second},
+		25 * time.Millisecond:  {100 * time.Millisecond, 3 * time.Second},
+		100 * time.Millisecond: {400 * time.Millisecond, 8 * time.Second},
+		time.Second:            {4 * time.Second, 80 * time.Second},
+	} {
+		slice, atMost := warmUpTimes(trip)
+		if slice != want[0] || atMost != want[1] {
+			t.Errorf("a round trip of %v: slices of %v, up to %v; want %v", trip, slice, atMost, want)
+		}
+		if atMost < (1+2*levelOver)*slice {
+			t.Errorf("a round trip of %v: %v is too short for a rate to be level", trip, atMost)
 		}
 	}
 }

@@ -23,8 +23,7 @@ const (
 // warmUp loads until the contender's rate is level, and reads what that used,
 // so that the first trial is not charged with it. Its calls enter no result.
 func (c *contender) warmUp(ctx context.Context, p *plan.Plan, block int) (record.Warmup, error) {
-	slice := max(warmUpSlice, warmUpTrips*p.RoundTrip())
-	atMost := max(warmUpAtMost, warmUpSlices*slice)
+	slice, atMost := warmUpTimes(p.RoundTrip())
 	var w record.Warmup
 	var rates []float64
 	for n := 0; !w.Level && w.Seconds < atMost.Seconds(); n++ {
@@ -44,6 +43,12 @@ func (c *contender) warmUp(ctx context.Context, p *plan.Plan, block int) (record
 	}
 	_, err := c.used(ctx)
 	return w, err
+}
+
+// warmUpTimes are how long a slice is, and how long the warm-up may last.
+func warmUpTimes(roundTrip time.Duration) (slice, atMost time.Duration) {
+	slice = max(warmUpSlice, warmUpTrips*roundTrip)
+	return slice, max(warmUpAtMost, warmUpSlices*slice)
 }
 
 // level says whether the mean of the last slices is no longer above that of those

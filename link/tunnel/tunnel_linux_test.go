@@ -7,7 +7,10 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -155,15 +158,28 @@ func TestTheRoundTripIsNoShorter(t *testing.T) {
 	}
 }
 
+// TestAQueueIsBounded sends faster than the link, by a protocol that never backs
+// off.
 func TestAQueueIsBounded(t *testing.T) {
-	n := open(t, link.Spec{Rate: 1e6})
-	c := dial(t, echo(t, n))
-	go func() { _, _ = c.Write(make([]byte, 1<<20)) }() // more than the queue holds, at once
-	if _, err := io.ReadFull(c, make([]byte, 1<<17)); err != nil {
+	s := link.Spec{Rate: 1e6}
+	n := open(t, s)
+	c, err := net.Dial("udp4", strings.Replace(n.Listen(), ":0", ":9", 1))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if u := n.Used(); u.Dropped == 0 {
-		t.Errorf("nothing was dropped: %+v", u)
+	defer func() { _ = c.Close() }()
+	const packet, many = 1400, 500
+	for range many {
+		_, _ = c.Write(make([]byte, packet)) // refused once the far side has said that nobody listens
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for n.Used().Packets < many && time.Now().Before(deadline) {
+		runtime.Gosched()
+	}
+	u := n.Used()
+	lasted := time.Duration(u.Seconds * float64(time.Second))
+	if most := int64(s.Queue()/packet) + int64(lasted/(packet*8*time.Microsecond)) + 1; many-u.Dropped > most || u.Dropped == 0 {
+		t.Errorf("of %d packets %d met a full queue; it holds %d", many, u.Dropped, most)
 	}
 }
 
@@ -234,6 +250,50 @@ func stands(t *testing.T, n link.Network) bool {
 	return slices.ContainsFunc(all, func(a netlink.Addr) bool {
 		return a.Peer != nil && a.Peer.IP.String()+":0" == n.Listen()
 	})
+}
+
+// TestNoThreadStaysFar: what was in the namespace is back, and nothing holds on to
+// it once the tunnel is closed.
+func TestNoThreadStaysFar(t *testing.T) {
+	n := open(t, link.Spec{})
+	before := spaces(t)
+	m, err := tunnel.Open(link.Spec{RoundTrip: ms}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("true")
+	if err := errors.Join(m.Start(cmd.Start), cmd.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	exchange(t, echo(t, m), 1<<10)
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if after := spaces(t); !slices.Equal(before, after) {
+		t.Errorf("threads and descriptors were in %v, and are in %v", before, after)
+	}
+	exchange(t, echo(t, n), 1<<10)
+}
+
+// spaces are the network namespaces that threads of this process are in, and
+// those that it has descriptors of.
+func spaces(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for _, pattern := range []string{"/proc/self/task/*/ns/net", "/proc/self/fd/*"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			to, err := os.Readlink(path) // a thread or a descriptor may be gone
+			if err == nil && strings.HasPrefix(to, "net:") {
+				all = append(all, to)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 func TestAFarSideThatDiesResetsItsCallers(t *testing.T) {
