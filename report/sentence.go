@@ -115,10 +115,15 @@ func load(h record.Header) string {
 		text = fmt.Sprintf("open loop, %s arrivals at %s calls/s%s, up to %d in flight, %s driver",
 			h.Arrivals, count(h.Rate), matched(h), h.InFlight, h.Driver)
 	}
-	if h.Link != nil {
-		text += ", across " + stats.LinkWords(h.Link)
+	return text + across(h.Link)
+}
+
+// across ends a sentence on the load; it is "" on loopback.
+func across(l *record.Link) string {
+	if l == nil {
+		return ""
 	}
-	return text
+	return ", across " + stats.LinkWords(l)
 }
 
 // matched says what a rate is a share of; "" where it was typed.

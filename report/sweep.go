@@ -112,7 +112,8 @@ func (s *Sweep) load() string {
 	if whole := shared(s.Points, func(d *Document) string { return d.Conditions.Load }); whole != "" {
 		return whole
 	}
-	driver := s.Points[0].Document.Conditions.Driver + " driver"
+	driver := s.Points[0].Document.Conditions.Driver + " driver" +
+		shared(s.Points, func(d *Document) string { return across(d.Conditions.Link) })
 	callers := shared(s.Points, func(d *Document) string { return stats.Thousands(strconv.Itoa(d.Conditions.InFlight)) })
 	if callers == "" || s.loads().open {
 		return driver

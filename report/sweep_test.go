@@ -243,8 +243,14 @@ func TestASweepSaysTheLoadThatItsPointsShare(t *testing.T) {
 		differ func(c *report.Conditions, i int)
 		want   string
 	}{
-		"all of it":    {func(*report.Conditions, int) {}, "closed loop, 16 in flight, native driver"},
-		"the callers":  {func(c *report.Conditions, i int) { c.Load += fmt.Sprint(", across ", i) }, "closed loop, 16 in flight, native driver"},
+		"all of it":   {func(*report.Conditions, int) {}, "closed loop, 16 in flight, native driver"},
+		"the callers": {func(c *report.Conditions, i int) { c.Load += fmt.Sprint(", across ", i) }, "closed loop, 16 in flight, native driver"},
+		"a link": {func(c *report.Conditions, i int) {
+			c.Load, c.InFlight, c.Link = fmt.Sprint(i), i, &record.Link{RoundTripS: 0.01, Kind: record.Relay}
+		}, "native driver, across 10 ms of round trip (relay)"},
+		"links": {func(c *report.Conditions, i int) {
+			c.Load, c.Link = fmt.Sprint(i), &record.Link{RoundTripS: float64(i), Kind: record.Relay}
+		}, "closed loop, 16 in flight, native driver"},
 		"the driver":   {func(c *report.Conditions, i int) { c.Load, c.InFlight = fmt.Sprint(i), i }, "native driver"},
 		"no such loop": {func(c *report.Conditions, i int) { c.Load, c.Rate = fmt.Sprint(i), float64(i) }, "native driver"},
 	} {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tare-bench/tare/link"
 	"github.com/tare-bench/tare/plan"
 	"github.com/tare-bench/tare/record"
 )
@@ -59,6 +60,14 @@ var axes = []axis{
 				return nil
 			}
 			return setRate(r, value)
+		},
+	},
+	{
+		name: "link", shown: "link", split: splitLinks,
+		taken: func(r plan.Request, _ string) bool { return r.Link != "" },
+		set: func(r *plan.Request, _, value string) error {
+			r.Link = value
+			return nil
 		},
 	},
 }
@@ -140,6 +149,16 @@ func swept(r plan.Request, words []string) ([]plan.Request, error) {
 		out = append(out, one)
 	}
 	return out, nil
+}
+
+// splitLinks reads links with commas between and in them, and spells each alike.
+func splitLinks(text string) ([]string, error) {
+	all, err := link.ParseList(text)
+	var values []string
+	for _, l := range all {
+		values = append(values, l.String())
+	}
+	return values, err
 }
 
 // splitNumbers reads values with commas between them, and puts them in ascending

@@ -39,6 +39,9 @@ func TestASweepSetsOneThing(t *testing.T) {
 		{"rate=25%,max", func(r plan.Request, i int) bool {
 			return r.Rate == 0 && r.RateShare == []float64{0.25, 0}[i] && r.Arrivals == []string{plan.Constant, ""}[i]
 		}},
+		{"link=wan,10mbit,2ms", func(r plan.Request, i int) bool {
+			return r.Link == []string{"100mbit,40ms", "10mbit,2ms"}[i]
+		}},
 		{"param.lines=1,100", func(r plan.Request, i int) bool {
 			return r.Params["lines"] == []string{"1", "100"}[i] && r.Params["users"] == "3"
 		}},
@@ -63,6 +66,7 @@ func TestAFlagAndASweepOfTheSameThingAreRefused(t *testing.T) {
 		"in-flight=1,2":   {InFlight: 3},
 		"rate=1,2":        {Rate: 3},
 		"rate=10%,20%":    {RateShare: 0.5},
+		"link=lan,wan":    {Link: "1ms"},
 		"param.lines=1,2": {Params: map[string]string{"lines": "3"}},
 	} {
 		if _, err := swept(r, []string{sweep}); err == nil || !strings.Contains(err.Error(), "another flag sets it too") {
@@ -83,7 +87,7 @@ func TestFoldersOfPoints(t *testing.T) {
 }
 
 func FuzzSweep(f *testing.F) {
-	for _, s := range []string{"in-flight=1,4", "rate=10%,max", "param.lines=1,x", "param.=1,2", "rate=NaN,1e400", "=,", "in-flight=1,,2"} {
+	for _, s := range []string{"in-flight=1,4", "rate=10%,max", "link=lan,10mbit,0ms,1gbit", "param.lines=1,x", "param.=1,2", "rate=NaN,1e400", "=,", "in-flight=1,,2"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
