@@ -39,11 +39,13 @@ func weighNull(ctx context.Context, s *Scale) ([]Reading, error) {
 }
 
 // weighCPU: calls come one at a time, so that all that the process uses while one
-// is laden is its own. The difference is between servers that are laden both. An unladen one is not their like: what it does beside the burning
-// costs it less, with warmer caches and other wakings, and that would be taken
-// for the scale's fault.
+// is laden is its own, and driver and server share a processor, which so never
+// falls asleep. The difference is between servers that are laden already, by far
+// more: what the first tenth of a millisecond does to the rest of a call (colder
+// caches, other wakings of the runtime's threads) costs it a third more, and would
+// be taken for the scale's fault.
 func weighCPU(ctx context.Context, s *Scale) ([]Reading, error) {
-	const both = 100 * time.Microsecond
+	const both = time.Millisecond
 	more := []time.Duration{50 * time.Microsecond, 200 * time.Microsecond}
 	e := experiment{
 		stacks: []string{s.laden("spend", both)}, inFlight: 1,

@@ -58,7 +58,7 @@ func TestArrivalsWaitAsTheFormulaSays(t *testing.T) {
 }
 
 func TestTypicalSeedsAreNearTheFormula(t *testing.T) {
-	const rate, long = 100, 3
+	const rate, long = 40, 4
 	rhos := []float64{0.3, 0.5, 0.7, 0.8}
 	seeds := typical(3, 20_000, rate, long, rhos)
 	if len(seeds) != 3 || seeds[0] == seeds[1] {

@@ -11,14 +11,15 @@ import (
 )
 
 // weighWait: a call to a server that waits for d takes d and what the way there
-// and back takes, which the median must put below 0.3 ms. Calls come a thousand
-// times a second: by themselves, each d after the last, they would find caches and
-// processors that have gone cold, and cost four times as much. The lean driver
+// and back takes, which the median must put below 0.3 ms. Calls come so often that
+// they find caches and processors warm: each d after the last they would cost four
+// times as much. The waits are no multiple of the time between two of them, or each
+// answer would fall due as another call comes. The lean driver
 // makes them, since a client library's own time is no fault of the scale.
 func weighWait(ctx context.Context, s *Scale) ([]Reading, error) {
 	const excess = 300e-6
 	waits := []time.Duration{time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond}
-	e := experiment{driver: plan.Lean, rate: 1000, arrivals: plan.Constant, slice: 2 * time.Second, rounds: 2, blocks: 1}
+	e := experiment{driver: plan.Lean, rate: 3470, arrivals: plan.Constant, slice: 2 * time.Second, rounds: 2, blocks: 1}
 	for _, d := range waits {
 		e.stacks = append(e.stacks, s.laden("wait", d))
 	}
@@ -87,11 +88,11 @@ func longer(h record.Histogram, x float64) float64 {
 // long as the mean service, and nothing more; it comes off all others.
 func weighQueue(ctx context.Context, s *Scale) ([]Reading, error) {
 	const (
-		rate   = 60.0
-		slice  = 5 * time.Second
-		rounds = 3
+		rate   = 40.0
+		slice  = 4 * time.Second
+		rounds = 5
 		rhoMM1 = 0.5
-		plain  = 8 * time.Millisecond
+		plain  = 10 * time.Millisecond
 	)
 	rhos := []float64{0.3, 0.5, 0.7, 0.8}
 	e := experiment{

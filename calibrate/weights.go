@@ -11,7 +11,7 @@ var Weights = []Weight{
 	},
 	{
 		Name:    "wait",
-		About:   "a server that waits for d = 1, 5, 20 ms before it answers, at 1,000 calls/s",
+		About:   "a server that waits for d = 1, 5, 20 ms before it answers, at 3,470 calls/s",
 		Formula: "latency p50 in [d, d + 0.3 ms]",
 		weigh:   weighWait,
 	},
@@ -41,7 +41,7 @@ var Weights = []Weight{
 	},
 	{
 		Name:    "cpu",
-		About:   "a server that uses 50 or 200 µs of CPU more for each call than one that uses 100 µs",
+		About:   "a server that uses 50 or 200 µs of CPU more for each call than one that uses 1 ms",
 		Formula: "the difference of server CPU per call is that, within 5 %",
 		weigh:   weighCPU,
 	},
