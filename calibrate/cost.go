@@ -38,38 +38,6 @@ func weighNull(ctx context.Context, s *Scale) ([]Reading, error) {
 	}, nil
 }
 
-// weighCPU: calls come one at a time, so that all that the process uses while one
-// is laden is its own, and driver and server share a processor, which so never
-// falls asleep. The difference is between servers that are laden already, by far
-// more: what the first tenth of a millisecond does to the rest of a call (colder
-// caches, other wakings of the runtime's threads) costs it a third more, and would
-// be taken for the scale's fault.
-func weighCPU(ctx context.Context, s *Scale) ([]Reading, error) {
-	const both = time.Millisecond
-	more := []time.Duration{50 * time.Microsecond, 200 * time.Microsecond}
-	e := experiment{
-		stacks: []string{s.laden("spend", both)}, inFlight: 1,
-		slice: 100 * time.Millisecond, rounds: 32, blocks: 2,
-	}
-	for _, d := range more {
-		e.stacks = append(e.stacks, s.laden("spend", both+d))
-	}
-	run, err := s.run(ctx, e, nil)
-	if err != nil {
-		return nil, err
-	}
-	var out []Reading
-	for i, d := range more {
-		all := differences(run, i+1, 0, serverCPU)
-		r := near(fmt.Sprintf("server CPU per call, %v more", d), "s", d.Seconds(), middle(all), 0.05*d.Seconds())
-		r.Note = spread(all, 0)
-		out = append(out, r)
-	}
-	return append(out, shown(fmt.Sprintf("server CPU per call beside %v", both), "s", cpuPerCall(run, 0)-both.Seconds())), nil
-}
-
-func serverCPU(t *record.Trial) float64 { return t.Processes[1].CPU() / float64(t.Load.Calls) }
-
 // cpuPerCall is the server CPU per call of a scenario, over the run.
 func cpuPerCall(run *record.Run, scenario int) float64 {
 	var cpu, calls float64

@@ -175,7 +175,7 @@ func TestDifferencesArePairedByRound(t *testing.T) {
 	add(1, 0, 20, true)
 	add(2, 1, 50, false)
 	add(2, 0, 30, false)
-	if got := differences(run, 1, 0, serverCPU); len(got) != 2 || got[0] != 2 || got[1] != 4 {
+	if got := differences(run, 1, 0, func(t *record.Trial) float64 { return t.Processes[1].CPU() / float64(t.Load.Calls) }); len(got) != 2 || got[0] != 2 || got[1] != 4 {
 		t.Errorf("differences %v; want 2 and 4", got)
 	}
 	if got, want := spread([]float64{1, 2, 3, 4, 5, 6, 7, 8}, -1), "half of the rounds: 2 s to 5 s"; got != want {

@@ -74,7 +74,6 @@ type experiment struct {
 	rounds   int // of each block
 	blocks   int
 	seeds    []uint64 // of the rounds, where they are not drawn
-	pinned   record.Pinned
 }
 
 func (s *Scale) plan(e experiment) (*plan.Plan, error) {
@@ -118,7 +117,7 @@ func (s *Scale) run(ctx context.Context, e experiment, look func(record.Line) er
 		return nil, err
 	}
 	err = runner.Run(ctx, p, runner.Options{
-		Peer: s.peer, Pinned: e.pinned, Started: time.Now(), Keep: keep,
+		Peer: s.peer, Started: time.Now(), Keep: keep,
 		Watch: func(runner.Progress) {}, Enough: func() bool { return false },
 	})
 	return run, err

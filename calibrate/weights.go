@@ -41,8 +41,8 @@ var Weights = []Weight{
 	},
 	{
 		Name:    "cpu",
-		About:   "a server that uses 50 or 200 µs of CPU more for each call than one that uses 1 ms",
-		Formula: "the difference of server CPU per call is that, within 5 %",
+		About:   "a server that has one thread spend 50 or 200 µs of CPU on each call",
+		Formula: "server CPU per call, less what the kernel says of all other threads, is that, within 5 %",
 		weigh:   weighCPU,
 	},
 	{

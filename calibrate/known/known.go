@@ -42,20 +42,21 @@ func (p Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h
 	if err != nil {
 		return err
 	}
-	return p.Base.Serve(ctx, l, svc, w.before(h, load.Monotonic()), o)
+	return p.Base.Serve(ctx, l, svc, w.before(ctx, h, load.Monotonic()), o)
 }
 
-// before gives a handler that carries the weight, then answers as h does.
-func (w weight) before(h rpc.Handler, clock load.Clock) rpc.Handler {
+// before gives a handler that carries the weight, then answers as h does. It is of
+// use until ctx ends.
+func (w weight) before(ctx context.Context, h rpc.Handler, clock load.Clock) rpc.Handler {
 	g, q := &gate{stall: w.stall}, newQueue(w.serial)
-	burn, spend := &burner{each: w.burn, clock: threadClock}, &burner{each: w.spend, clock: processClock}
+	b, own := &burner{each: w.burn}, newSpender(ctx, w.spend)
 	return rpc.HandlerFunc(func(ctx context.Context, m *rpc.Method, s rpc.Stream) error {
 		clock.WaitUntil(ctx, g.opens(clock.Now()))
 		if w.wait > 0 {
 			clock.WaitUntil(ctx, clock.Now()+w.wait)
 		}
 		clock.WaitUntil(ctx, q.leaves(clock.Now()))
-		if err := errors.Join(burn.burn(), spend.burn()); err != nil {
+		if err := errors.Join(b.burn(), own.spend(ctx)); err != nil {
 			return err
 		}
 		return h.Handle(ctx, m, s)

@@ -2,6 +2,7 @@ package known
 
 import (
 	"context"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,7 +48,7 @@ func timed(t *testing.T, w weight, at ...time.Duration) []time.Duration {
 	done := make([]time.Duration, len(at))
 	synctest.Test(t, func(t *testing.T) {
 		clock := load.Timers()
-		h := w.before(rpc.HandlerFunc(func(context.Context, *rpc.Method, rpc.Stream) error { return nil }), clock)
+		h := w.before(t.Context(), rpc.HandlerFunc(func(context.Context, *rpc.Method, rpc.Stream) error { return nil }), clock)
 		for i, moment := range at {
 			go func() {
 				clock.WaitUntil(t.Context(), moment)
@@ -103,13 +104,7 @@ func TestExponentialServiceHasItsMean(t *testing.T) {
 // What one call burns too much another burns less, so that the CPU time is never
 // behind what was asked for, nor ahead by more than one look at a clock.
 func TestBurnKeepsAccount(t *testing.T) {
-	for _, clock := range []int32{threadClock, processClock} {
-		burnKeepsAccount(t, &burner{each: 20 * time.Microsecond, clock: clock})
-	}
-}
-
-func burnKeepsAccount(t *testing.T, b *burner) {
-	t.Helper()
+	b := &burner{each: 20 * time.Microsecond}
 	for range 100 {
 		if err := b.burn(); err != nil {
 			t.Fatal(err)
@@ -125,5 +120,39 @@ func burnKeepsAccount(t *testing.T, b *burner) {
 	}
 	if left := time.Duration(b.ahead.Load()); left < time.Hour-time.Second || left > time.Hour-19*time.Microsecond {
 		t.Errorf("%v are left of an hour after a call of 20us", left)
+	}
+}
+
+// All that a spender's thread has used is what was asked for, and one look at the
+// clock: its own wakings are in it.
+func TestSpenderSpendsAllThatItsThreadUses(t *testing.T) {
+	const each, calls = 500 * time.Microsecond, 40
+	s := newSpender(t.Context(), each)
+	for range calls {
+		if err := s.spend(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	used, err := ThreadsCPU(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found bool
+	for _, thread := range used {
+		if thread.Name == SpenderThread {
+			found = true
+			if thread.CPU < calls*each {
+				t.Errorf("%v were spent in %d calls; want %v", thread.CPU, calls, calls*each)
+			}
+		}
+	}
+	if !found {
+		t.Errorf("no thread is called %s: %v", SpenderThread, used)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	busy := &spender{each: each, todo: nil} // nobody takes its work
+	if err := busy.spend(over); err == nil {
+		t.Error("a call whose time is over spends")
 	}
 }

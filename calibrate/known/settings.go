@@ -21,8 +21,8 @@ const (
 // settings are the weights.
 var settings = []setting.Setting{
 	declare(waitName, "each call waits so long", "a time, as 5ms"),
-	declare(burnName, "each call uses so much CPU of its own thread", "a time, as 50us"),
-	declare(spendName, "while each call lasts the process uses so much CPU, what its runtime does meanwhile included: for calls one at a time", "a time, as 50us"),
+	declare(burnName, "each call uses so much CPU", "a time, as 50us"),
+	declare(spendName, "each call waits until one thread, the same for all calls, has used so much CPU", "a time, as 50us"),
 	declare(serialName, "calls are served one at a time, in the order of their coming, each for so long", "a time, as 2ms, or exp:2ms for exponential times of that mean"),
 	declare(stallName, "the server stands still once for so long, some time after its first call", "TIME:TIME, as 1s:6s"),
 }

@@ -1,6 +1,8 @@
 package known
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -59,19 +61,13 @@ func (q *queue) leaves(now time.Duration) time.Duration {
 	return q.free
 }
 
-// burner uses CPU. What one call uses too much, by the time that it takes to
-// look at the clock, another uses less, so that the sum is exact.
+// burner uses CPU of the thread that calls. What one call burns too much, by the
+// time that it takes to look at the clock, another burns less, so that the sum is
+// exact.
 type burner struct {
 	each  time.Duration
-	clock int32 // whose CPU time is used
 	ahead atomic.Int64
 }
-
-// The clocks of CPU time, user and system.
-const (
-	threadClock  = unix.CLOCK_THREAD_CPUTIME_ID
-	processClock = unix.CLOCK_PROCESS_CPUTIME_ID
-)
 
 func (b *burner) burn() error {
 	if b.each == 0 {
@@ -79,29 +75,86 @@ func (b *burner) burn() error {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	began, err := b.now()
+	began, err := threadCPU()
 	if err != nil {
 		return err
 	}
 	end := began + b.each - time.Duration(b.ahead.Swap(0))
-	now := began
-	for now < end {
-		if now, err = b.now(); err != nil {
-			return err
-		}
-	}
+	now, err := burnUntil(end)
 	b.ahead.Add(int64(now - end))
-	return nil
+	return err
 }
 
-// now reads the clock. The system call is a raw one: the runtime would take the
-// processor away from a thread that it finds in a call, and charge the process for
-// handing it over.
-func (b *burner) now() (time.Duration, error) {
+// SpenderThread is the name of the thread that spends, as the kernel tells it.
+const SpenderThread = "spender"
+
+// spender uses CPU of a thread of its own, one call after the other: what that
+// thread has used is what was spent, to the microsecond, whatever else it cost it
+// to be woken. So the kernel tells what is known from all that it does to the rest
+// of a call.
+type spender struct {
+	each time.Duration
+	todo chan chan<- error
+}
+
+// newSpender starts the thread, which ends with ctx; none, where nothing is spent.
+func newSpender(ctx context.Context, each time.Duration) *spender {
+	s := &spender{each: each, todo: make(chan chan<- error)}
+	if each > 0 {
+		go s.run(ctx)
+	}
+	return s
+}
+
+func (s *spender) run(ctx context.Context) {
+	runtime.LockOSThread() // for good: the thread ends with this goroutine
+	name := append([]byte(SpenderThread), 0)
+	failed := unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&name[0])), 0, 0, 0)
+	began, err := threadCPU()
+	failed = errors.Join(failed, err)
+	owed := began
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case done := <-s.todo:
+			owed += s.each
+			_, err := burnUntil(owed)
+			done <- errors.Join(failed, err)
+		}
+	}
+}
+
+func (s *spender) spend(ctx context.Context) error {
+	if s.each == 0 {
+		return nil
+	}
+	done := make(chan error, 1)
+	select {
+	case s.todo <- done:
+		return <-done
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// burnUntil uses the calling thread's CPU until it has used so much, and gives
+// what it has then.
+func burnUntil(end time.Duration) (now time.Duration, err error) {
+	for err == nil && now < end {
+		now, err = threadCPU()
+	}
+	return now, err
+}
+
+// threadCPU is the CPU time of the calling thread, user and system. The system
+// call is a raw one: the runtime would take the processor away from a thread that
+// it finds in a call, and charge the process for handing it over.
+func threadCPU() (time.Duration, error) {
 	var t unix.Timespec
-	_, _, errno := unix.RawSyscall(unix.SYS_CLOCK_GETTIME, uintptr(b.clock), uintptr(unsafe.Pointer(&t)), 0)
+	_, _, errno := unix.RawSyscall(unix.SYS_CLOCK_GETTIME, unix.CLOCK_THREAD_CPUTIME_ID, uintptr(unsafe.Pointer(&t)), 0)
 	if errno != 0 {
-		return 0, fmt.Errorf("read CPU time: %w", errno)
+		return 0, fmt.Errorf("read CPU time of thread: %w", errno)
 	}
 	return time.Duration(t.Nano()), nil
 }
