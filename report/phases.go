@@ -244,9 +244,15 @@ func (d *Document) phaseNotes() []string {
 // error of 1 %, 50 one of 5 %.
 const leastSamples = 100
 
-// divisions say of what the CPU that a call costs the servers is made up.
+// divisions say of what the CPU that a call costs the servers is made up: of both
+// stacks where there are two, of the baseline where there are more. The rest is in the
+// tables.
 func (d *Document) divisions() (out []string) {
+	const two = 2
 	for _, s := range d.Scenarios {
+		if len(d.Scenarios) > two && s.Stack != d.Baseline {
+			continue
+		}
 		if s.Phases == nil || s.Phases.Servers == nil || s.Phases.Servers.Samples < leastSamples {
 			continue
 		}
