@@ -9,34 +9,34 @@ import (
 	"github.com/tare-bench/tare/record"
 )
 
-// readPoints reads the points of a sweep, which are folders below dir. There are
-// none where path is no such folder.
-func readPoints(dir string) ([]*record.Run, error) {
+// readPoints reads the points of a sweep, which are folders below dir, and says
+// which of them cannot be read. There are none where dir is no such folder.
+func readPoints(dir string) (runs []*record.Run, unread []error, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == resultsFile }) {
-		return nil, nil // a file, or nothing: who reads one run says what is wrong
+		return nil, nil, nil // a file, or nothing: who reads one run says what is wrong
 	}
-	var runs []*record.Run
 	for _, e := range entries {
 		below := filepath.Join(dir, e.Name())
-		if _, err := os.Stat(filepath.Join(below, resultsFile)); err != nil {
+		if _, err := os.Stat(filepath.Join(below, resultsFile)); err != nil || e.Name() == pilotName {
 			continue // something else, or a point that was never begun
 		}
 		run, err := readResults(below)
 		if err != nil {
-			return nil, err
+			unread = append(unread, err)
+			continue
 		}
 		if run.Header.Sweep == nil {
-			continue // a pilot
+			continue // a run of its own
 		}
 		for _, other := range runs {
 			if why := strangers(other.Header, run.Header); why != "" {
-				return nil, fmt.Errorf("read sweep: %s: %s", below, why)
+				return nil, nil, fmt.Errorf("read sweep: %s: %s", below, why)
 			}
 		}
 		runs = append(runs, run)
 	}
-	return runs, nil
+	return runs, unread, nil
 }
 
 // strangers says why two runs are no points of one sweep; "" where they are.

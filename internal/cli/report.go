@@ -86,25 +86,37 @@ with the first: the same stacks, by levels.`,
 				}
 				return a.changes(args[0], args[1], format, render)
 			}
-			runs, err := readPoints(args[0])
-			show := a.showSweep
-			if err == nil && len(runs) == 0 {
-				show = a.show
-				runs, err = readAlone(args[0])
-			}
-			if err != nil {
-				return err
-			}
-			set, err := bounds(failIf, runs[0].Header.Scenarios)
-			if err != nil {
-				return err
-			}
-			return show(runs, render, set)
+			return a.reprint(args[0], failIf, render)
 		},
 	}
 	declareBounds(c, &failIf)
 	declareFormat(c, &format)
 	return c
+}
+
+// reprint prints stored results again. A point of a sweep that cannot be read takes
+// nothing from the others, and is an error all the same.
+func (a *app) reprint(folder string, failIf []string, r report.Renderer) error {
+	runs, unread, err := readPoints(folder)
+	show, failed := a.showSweep, errors.Join(unread...)
+	if err == nil && len(runs) == 0 {
+		show = a.show
+		if err = failed; err == nil {
+			runs, err = readAlone(folder)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	set, err := bounds(failIf, runs[0].Header.Scenarios)
+	if err != nil {
+		return err
+	}
+	shown := show(runs, r, set)
+	if failed != nil && errors.Is(shown, errBroken) { // not only a bound is broken, which has been said
+		return failed
+	}
+	return errors.Join(failed, shown)
 }
 
 // changes prints what has changed between two runs.
@@ -114,8 +126,9 @@ func (a *app) changes(older, newer, format string, r report.Renderer) error {
 		return usage(fmt.Errorf("--format %s: prints one run", format))
 	}
 	for _, folder := range []string{older, newer} {
-		if runs, err := readPoints(folder); err != nil || len(runs) > 0 {
-			return errors.Join(err, refuseSweep(folder, runs))
+		runs, unread, err := readPoints(folder)
+		if err = cmp.Or(err, refuseSweep(folder, runs), errors.Join(unread...)); err != nil {
+			return err
 		}
 	}
 	before, err := readResults(older)
