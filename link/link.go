@@ -13,7 +13,7 @@ import (
 type Spec struct {
 	Rate      int64         // bits per second each way; 0 for no limit
 	RoundTrip time.Duration // that the link adds, half of it each way
-	Jitter    time.Duration // each way: a packet's delay varies evenly by up to so much, up and down
+	Jitter    time.Duration // each way: the delay swings by up to so much, up and down
 	Loss      float64       // share of packets lost, each way
 	By        string        // the kind of link that is asked for; "" for the best that is permitted
 }
