@@ -130,6 +130,10 @@ func settings(h record.Header) map[string]string {
 	s := map[string]string{
 		"tare": h.Version, "started": h.Started.Format(time.RFC3339), "margin": fmt.Sprint(h.Margin),
 		"blocks": fmt.Sprint(h.Blocks), "seed": fmt.Sprint(h.Seed), "slice": fmt.Sprintf("%g s", h.SliceS),
+		"phases": fmt.Sprintf("%g s", h.PhasesS),
+	}
+	if len(h.Pinned.Driver) > 0 {
+		s["driver's processors"], s["servers' processors"] = fmt.Sprint(h.Pinned.Driver), fmt.Sprint(h.Pinned.Servers)
 	}
 	maps.Copy(s, h.Environment)
 	maps.Copy(s, h.Libraries)

@@ -79,7 +79,8 @@ var runNotes = []struct {
 		if len(p.Driver) == 0 {
 			return "", ""
 		}
-		return fmt.Sprintf("driver and servers had processors of their own: %v and %v", p.Driver, p.Servers), ""
+		return fmt.Sprintf("the driver ran on processors %v and the servers on %v alone; whatever else runs, tare and a link's carrier too, has the choice of all",
+			p.Driver, p.Servers), ""
 	}},
 	{"link", func(a *arranged, _ []*evidence) (string, string) { return acrossLink(a.run) }},
 	{"loopback", func(a *arranged, _ []*evidence) (string, string) {
