@@ -71,8 +71,8 @@ func (p *Plan) byTime(r Request, wish time.Duration) error {
 		p.note("stops at the end of a block, from the %dth on, once every headline interval is within ±%.3g %%; "+
 			"the %s of load are the most it will take", stats.MinBlocks, 100*p.Precision, under)
 	case under > total:
-		p.note("%s of load are needed for %d rounds in each of %d blocks; --for %s is too short for that",
-			under, rounds, blocks, total)
+		p.note("%s of load are needed for %d rounds in each of %d blocks%s; --for %s is too short for that",
+			under, rounds, blocks, andPhases(profiled*time.Duration(blocks)), total)
 	case float64(under) < filled*float64(total):
 		p.note("fills %s of --for %s: a block holds rounds in pairs, an order and its reverse", under, total)
 	}
@@ -81,9 +81,10 @@ func (p *Plan) byTime(r Request, wish time.Duration) error {
 
 // phases is how long a profiled trial lasts, in blocks of so long: what is asked
 // for, or a second, as far as it leaves other trials four fifths of the time. An
-// open loop's is at least as long as its other trials.
+// open loop's is at least as long as its other trials, and one across a link has
+// enough round trips.
 func (p *Plan) phases(asked *time.Duration, block time.Duration) time.Duration {
-	least := leastPhases
+	least := max(leastPhases, tripsOfSlice*p.RoundTrip())
 	if p.open() {
 		least = p.Slice
 	}
@@ -95,6 +96,13 @@ func (p *Plan) phases(asked *time.Duration, block time.Duration) time.Duration {
 		return max(*asked, least)
 	}
 	return min(fits, max(usualPhases, least))
+}
+
+func andPhases(of time.Duration) string {
+	if of == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %s of profiled trials", of)
 }
 
 // leastCalls is how many calls a trial takes. Throughput is counted between the

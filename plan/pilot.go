@@ -43,7 +43,7 @@ func (p *Plan) match(r Request) {
 	case r.RateShare == 0:
 		p.Pilot = nil
 	case r.Pilot == nil:
-		p.note("the rate is not known before a pilot has run: a closed loop of %s before the first trial, "+
+		p.note("the rate is not known before a pilot has run: a closed loop of %s or somewhat more before the first trial, "+
 			"of which the slowest stack's throughput counts", PilotFor)
 	default:
 		p.Rate = twoDigits(r.RateShare * r.Pilot.Throughput)
