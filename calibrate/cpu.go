@@ -22,7 +22,7 @@ type purse struct {
 
 func (p *purse) look(line record.Line) error {
 	switch {
-	case line.Block != nil:
+	case line.Block != nil: // there is one
 		for _, peers := range line.Block.Peers {
 			used, err := others(peers[1].PID)
 			if err != nil {
