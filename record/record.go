@@ -88,9 +88,11 @@ type Pilot struct {
 // Sweep says which point of a sweep a run is: runs that differ in one thing.
 type Sweep struct {
 	Axis  string `json:"axis"`  // what differs, as it was typed: "in-flight", "param.NAME"
-	Value string `json:"value"` // of this run, as it was typed
+	Value string `json:"value"` // of this run, as it was typed; a link is spelled out
 	Index int    `json:"index"` // from 0
 	Of    int    `json:"of"`    // values asked for
+	// Ordered says that the values ascend: there is something between two of them.
+	Ordered bool `json:"ordered,omitempty"`
 }
 
 // Scenario is one contender. Its index in Header.Scenarios is its number.

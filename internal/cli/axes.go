@@ -20,7 +20,7 @@ import (
 type axis struct {
 	name  string // as it is typed; one that ends with a dot has a name after it
 	shown string // in help
-	split func(text string) ([]string, error)
+	split func(text string) (values []string, ordered bool, err error)
 	taken func(r plan.Request, name string) bool // whether a flag has set it already
 	set   func(r *plan.Request, name, value string) error
 }
@@ -129,7 +129,7 @@ func swept(r plan.Request, words []string) ([]plan.Request, error) {
 	if a.taken(r, name) {
 		return nil, fmt.Errorf("--sweep %s: another flag sets it too; leave that out", spelled)
 	}
-	values, err := a.split(text)
+	values, ordered, err := a.split(text)
 	if err != nil {
 		return nil, fmt.Errorf("--sweep %s: %w", words[0], err)
 	}
@@ -138,57 +138,71 @@ func swept(r plan.Request, words []string) ([]plan.Request, error) {
 	}
 	var out []plan.Request
 	for i, value := range values {
-		if slices.Contains(values[:i], value) {
+		if slices.ContainsFunc(values[:i], func(other string) bool { return alike(other, value) }) {
 			return nil, fmt.Errorf("--sweep %s: has %s twice", spelled, value)
 		}
 		one := r
 		if err := a.set(&one, name, value); err != nil {
 			return nil, fmt.Errorf("--sweep %s=%s: %w", spelled, value, err)
 		}
-		one.Sweep = &record.Sweep{Axis: spelled, Value: value, Index: i, Of: len(values)}
+		one.Sweep = &record.Sweep{Axis: spelled, Value: value, Index: i, Of: len(values), Ordered: ordered}
 		out = append(out, one)
 	}
 	return out, nil
 }
 
 // splitLinks reads links with commas between and in them, and spells each alike.
-func splitLinks(text string) ([]string, error) {
+// They differ in more than one thing, and have no order.
+func splitLinks(text string) (values []string, ordered bool, err error) {
 	all, err := link.ParseList(text)
-	var values []string
 	for _, l := range all {
 		values = append(values, l.String())
 	}
-	return values, err
+	return values, false, err
 }
 
 // splitNumbers reads values with commas between them, and puts them in ascending
-// order where all are numbers, all are shares, or the greatest that there is.
-func splitNumbers(text string) ([]string, error) {
-	values := strings.Split(text, ",")
-	for i, v := range values {
-		if values[i] = strings.TrimSpace(v); values[i] == "" {
-			return nil, errors.New("a value is empty")
-		}
-	}
+// order where all are numbers, all are shares, or the greatest that there is. Words
+// keep the order in which they were typed, and so do shares among numbers.
+func splitNumbers(text string) (values []string, ordered bool, err error) {
+	values = strings.Split(text, ",")
 	sizes := make(map[string]float64, len(values))
-	shares, numbers := 0, 0
-	for _, v := range values {
-		digits, percent := strings.CutSuffix(v, "%")
-		size, err := strconv.ParseFloat(digits, 64)
+	words, shares, numbers := 0, 0, 0
+	for i, v := range values {
+		v = strings.TrimSpace(v)
+		if v == "" {
+			return nil, false, errors.New("a value is empty")
+		}
+		size, share, ok := readNumber(v)
 		switch {
-		case v == saturation:
-			size = math.Inf(1)
-		case err != nil:
-			return values, nil // words keep the order in which they were typed
-		case percent:
+		case !ok:
+			words++
+		case share:
 			shares++
-		default:
+		case v != saturation:
 			numbers++
 		}
-		sizes[v] = size
+		values[i], sizes[v] = v, size
 	}
-	if shares == 0 || numbers == 0 {
+	if ordered = words == 0 && (shares == 0 || numbers == 0); ordered {
 		slices.SortStableFunc(values, func(a, b string) int { return cmp.Compare(sizes[a], sizes[b]) })
 	}
-	return values, nil
+	return values, ordered, nil
+}
+
+// readNumber reads a number, a share, or the greatest that there is.
+func readNumber(v string) (size float64, share, ok bool) {
+	if v == saturation {
+		return math.Inf(1), false, true
+	}
+	digits, share := strings.CutSuffix(v, "%")
+	size, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	return size, share, err == nil && !math.IsNaN(size)
+}
+
+// alike says whether two values are one, however they are spelled: 1 and 01.
+func alike(a, b string) bool {
+	one, share, ok := readNumber(a)
+	other, shareToo, okToo := readNumber(b)
+	return a == b || ok && okToo && share == shareToo && one == other
 }

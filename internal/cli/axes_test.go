@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,7 +11,9 @@ import (
 )
 
 func TestValuesOfASweep(t *testing.T) {
+	unordered := []string{"large, small", "9,mixed,1", "50%,20", "1,NaN"}
 	for text, want := range map[string][]string{
+		"1,NaN":          {"1", "NaN"},
 		"16,1,4":         {"1", "4", "16"},
 		" 2 , 10":        {"2", "10"},
 		"max,75%,5%,50%": {"5%", "50%", "75%", "max"},
@@ -19,9 +22,27 @@ func TestValuesOfASweep(t *testing.T) {
 		"9,mixed,1":      {"9", "mixed", "1"}, // words have no order
 		"50%,20":         {"50%", "20"},       // nor have shares and rates
 	} {
-		got, err := splitNumbers(text)
+		got, ordered, err := splitNumbers(text)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%q: %v %s", text, err, diff)
+		}
+		if ordered == slices.Contains(unordered, text) {
+			t.Errorf("%q: ordered is %v", text, ordered)
+		}
+	}
+	if _, ordered, err := splitLinks("lan,wan"); ordered || err != nil {
+		t.Errorf("links are ordered: %v, %v", ordered, err)
+	}
+}
+
+func TestAValueIsAskedForOnce(t *testing.T) {
+	for sweep, twice := range map[string]bool{
+		"in-flight=1,01": true, "rate=100,1e2": true, "rate=50%,50.0%": true, "link=wan,40ms,100mbit": true, "param.order=a,a": true,
+		"rate=50,50%": false, "param.order=a,A": false, "in-flight=1,10": false,
+	} {
+		_, err := swept(plan.Request{}, []string{sweep})
+		if got := err != nil && strings.Contains(err.Error(), "twice"); got != twice || err != nil && !twice {
+			t.Errorf("%s: %v", sweep, err)
 		}
 	}
 }
