@@ -39,7 +39,7 @@ type Point struct {
 }
 
 // Crossover says between which two values a verdict turns into its opposite. No
-// value between them has either verdict.
+// value between them has either verdict. There is none where the axis has no order.
 type Crossover struct {
 	Metric   string `json:"metric"`
 	Stack    string `json:"stack"`
@@ -77,8 +77,10 @@ func NewSweep(points []*Document) *Sweep {
 	}
 	s.Load = s.load()
 	s.Design, s.Holds, s.Reading = s.design(), s.holds(), s.reading()
-	s.Warnings = s.gather(func(d *Document) []Finding { return d.Warnings })
-	s.Notes = s.gather(func(d *Document) []Finding { return d.Notes })
+	s.Warnings = s.gather(func(d *Document) []Finding { return slices.Concat(only(d.Notes, unfinished), d.Warnings) })
+	s.Notes = s.gather(func(d *Document) []Finding {
+		return only(d.Notes, func(f Finding) bool { return !unfinished(f) })
+	})
 	if n := len(s.Points); n < s.Of {
 		s.Warnings = append([]PointFinding{{Finding: Finding{
 			Code: "points_missing", Text: fmt.Sprintf("%d of %d values gave a result", n, s.Of),
@@ -87,6 +89,14 @@ func NewSweep(points []*Document) *Sweep {
 	}
 	s.summarize()
 	return s
+}
+
+// unfinished is a note of one run, and a warning of a sweep, whose other points a
+// reader takes for its equals.
+func unfinished(f Finding) bool { return f.Code == "not_finished" }
+
+func only(all []Finding, keep func(Finding) bool) []Finding {
+	return slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return !keep(f) })
 }
 
 // Title says what the sweep is over: "sweep of in-flight over 1, 4, 16; native driver".

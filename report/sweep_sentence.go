@@ -8,11 +8,21 @@ import (
 	"github.com/tare-bench/tare/stats"
 )
 
-// stretch is neighbouring points at which a stack's metric has one verdict.
+// stretch is points at which a stack's metric has one verdict: neighbours where the
+// axis has an order, and else all that have it.
 type stretch struct {
-	verdict  stats.Verdict
-	from, to int // points, both within it
+	verdict stats.Verdict
+	points  []int // ascending, one at least
 }
+
+func (s stretch) from() int { return s.points[0] }
+func (s stretch) to() int   { return s.points[len(s.points)-1] }
+
+// undecided is what stands for unclear where there is no interval to judge by.
+const undecided stats.Verdict = "no verdict"
+
+// ordered says whether the values ascend, so that something is between two of them.
+func (s *Sweep) ordered() bool { return s.Points[0].Document.Conditions.Sweep.Ordered }
 
 // summarize says in sentences how each headline verdict goes along the axis, and
 // finds where it turns.
@@ -41,22 +51,34 @@ func (s *Sweep) stretches(stack, metric string) []stretch {
 		if c == nil {
 			continue
 		}
-		v := stats.Verdict(c.Verdict)
-		if n := len(out); n > 0 && out[n-1].verdict == v && out[n-1].to == i-1 {
-			out[n-1].to = i
+		v := c.verdict()
+		joins := func(one stretch) bool { return one.verdict == v && (!s.ordered() || one.to() == i-1) }
+		if at := slices.IndexFunc(out, joins); at >= 0 {
+			out[at].points = append(out[at].points, i)
 			continue
 		}
-		out = append(out, stretch{v, i, i})
+		out = append(out, stretch{v, []int{i}})
 	}
 	return out
+}
+
+// verdict is that of a comparison as sentences have it.
+func (c *Comparison) verdict() stats.Verdict {
+	if v := stats.Verdict(c.Verdict); v != stats.Unclear || c.Ratio.Reason == "" {
+		return v
+	}
+	return undecided
 }
 
 // decided says whether a verdict is of a difference.
 func decided(v stats.Verdict) bool { return v == stats.Higher || v == stats.Lower }
 
 // turns finds where a difference turns about. What lies between the two values
-// tells of none.
+// tells of none. Where the axis has no order, nothing lies between.
 func (s *Sweep) turns(stack, metric string, all []stretch) []Crossover {
+	if !s.ordered() {
+		return nil
+	}
 	var out []Crossover
 	var last *stretch
 	for i := range all {
@@ -67,7 +89,7 @@ func (s *Sweep) turns(stack, metric string, all []stretch) []Crossover {
 		if last != nil && last.verdict != one.verdict {
 			out = append(out, Crossover{
 				Metric: metric, Stack: stack, Baseline: s.Baseline,
-				From: s.Points[last.to].Value, To: s.Points[one.from].Value, Before: string(last.verdict),
+				From: s.Points[last.to()].Value, To: s.Points[one.from()].Value, Before: string(last.verdict),
 			})
 		}
 		last = one
@@ -76,7 +98,7 @@ func (s *Sweep) turns(stack, metric string, all []stretch) []Crossover {
 }
 
 // along says how a verdict goes along the axis: "A costs its servers more CPU per
-// call than B at lines=1 (1.07x), less from 100 on (0.71x at 100, 0.60x at 500).
+// call than B at lines=1 (1.07x); less from 100 on (0.71x at 100, 0.60x at 500).
 // It turns between 1 and 100."
 func (s *Sweep) along(stack string, m *stats.Metric, all []stretch, turns []Crossover) string {
 	// What is decided is said first, since the sentence is about it.
@@ -113,46 +135,67 @@ func (s *Sweep) along(stack string, m *stats.Metric, all []stretch, turns []Cros
 // rank is a verdict's place in a sentence: differences in the order of their
 // values, then what is none.
 func rank(v stats.Verdict) int {
-	return slices.Index([]stats.Verdict{stats.Same, stats.Unclear, stats.Withheld}, v)
+	return slices.Index([]stats.Verdict{stats.Same, stats.Unclear, undecided, stats.Withheld}, v)
 }
 
-// where says which points a stretch holds: "from 100 on". The axis is named once
-// in a sentence.
+// where says which points a stretch holds: "from 100 on", or "at large, small" where
+// the axis has no order. The axis is named once in a sentence.
 func (s *Sweep) where(one stretch, named bool) string {
+	values := s.values(one.points)
 	last := len(s.Points) - 1
-	from, to := s.Points[one.from].Value, s.Points[one.to].Value
-	if named {
-		from = s.at(from)
-	}
-	switch {
-	case one.from == 0 && one.to == last:
-		return "at every value of " + s.short()
-	case one.from == one.to:
-		return "at " + from
-	case one.to == last:
-		return "from " + from + " on"
-	case one.from == 0:
-		if named {
-			to = s.at(to)
+	if len(one.points) == len(s.Points) {
+		if s.whole() {
+			return "at every value of " + s.short()
 		}
-		return "up to " + to
+		return "at every value of " + s.short() + " that was measured"
 	}
-	return "from " + from + " to " + to
+	axis := ""
+	if named {
+		axis = s.short() + "="
+	}
+	from, to := values[0], values[len(values)-1]
+	switch {
+	case len(values) == 1 || !s.ordered():
+		return "at " + axis + listed(values)
+	case one.to() == last && s.whole():
+		return "from " + axis + from + " on"
+	case one.from() == 0 && s.whole():
+		return "up to " + axis + to
+	}
+	return "from " + axis + from + " to " + to
 }
 
-// figures are the ratios at the ends of a stretch: " (0.71x at 100, 0.60x at 500)".
+// whole says whether all points that were asked for are there, and ran to their end.
+func (s *Sweep) whole() bool {
+	return len(s.Points) == s.Of && !slices.ContainsFunc(s.Warnings, func(f PointFinding) bool { return unfinished(f.Finding) })
+}
+
+func (s *Sweep) values(points []int) []string {
+	var out []string
+	for _, i := range points {
+		out = append(out, s.Points[i].Value)
+	}
+	return out
+}
+
+// figures are the ratios of a stretch: at its ends where the axis has an order, and
+// else at all its points: " (0.71x at 100, 0.60x at 500)".
 func (s *Sweep) figures(stack, metric string, one stretch) string {
+	shown := one.points
+	if s.ordered() {
+		shown = slices.Compact([]int{one.from(), one.to()})
+	}
 	var said []string
-	for _, i := range slices.Compact([]int{one.from, one.to}) {
+	for _, i := range shown {
 		c := s.Points[i].Document.Find(stack, metric)
 		if c.Ratio.Value == nil {
 			return ""
 		}
 		text := Ratio(c.Ratio)
-		if one.from != one.to {
+		if len(shown) > 1 {
 			text += " at " + s.Points[i].Value
 		}
 		said = append(said, text)
 	}
-	return " (" + strings.Join(said, ", ") + ")"
+	return " (" + listed(said) + ")"
 }

@@ -42,7 +42,7 @@ func swept(t testing.TB) *report.Sweep {
 		}
 		value := fmt.Sprint([]int{1, 10, 100}[i])
 		run.Header.Params = map[string]string{"rows": value}
-		run.Header.Sweep = &record.Sweep{Axis: "param.rows", Value: value, Index: i, Of: 3}
+		run.Header.Sweep = &record.Sweep{Axis: "param.rows", Value: value, Index: i, Of: 3, Ordered: true}
 		points = append(points, document(t, run))
 	}
 	return report.NewSweep(points)
@@ -71,21 +71,25 @@ func renderSweep(t testing.TB, r report.Renderer, s *report.Sweep) string {
 }
 
 // verdicts makes a sweep of which only the verdicts on one metric are known: a
-// letter for each point, of higher, lower, same, unclear, withheld, - for none.
+// letter for each point, of higher, lower, same, unclear (the same without an
+// interval is n), withheld, - for none.
 func verdicts(metric, letters string) *report.Sweep {
-	ratios := map[rune]float64{'h': 1.2, 'l': 0.8, 's': 1, 'u': 1.05, 'w': 0}
-	words := map[rune]stats.Verdict{'h': stats.Higher, 'l': stats.Lower, 's': stats.Same, 'u': stats.Unclear, 'w': stats.Withheld}
+	ratios := map[rune]float64{'h': 1.2, 'l': 0.8, 's': 1, 'u': 1.05, 'n': 1.05, 'w': 0}
+	words := map[rune]stats.Verdict{'h': stats.Higher, 'l': stats.Lower, 's': stats.Same, 'u': stats.Unclear, 'n': stats.Unclear, 'w': stats.Withheld}
 	var points []*report.Document
 	for i, letter := range letters {
 		c := report.Comparison{Stack: "b+x", Baseline: "a+x", Metric: metric, Verdict: string(words[letter])}
 		if ratio := ratios[letter] + float64(i)/100; letter != 'w' {
 			c.Ratio.Value = &ratio
 		}
+		if letter == 'n' {
+			c.Ratio.Reason = "a verdict takes 5 blocks; there is 1"
+		}
 		points = append(points, &report.Document{
 			Baseline: "a+x", Scenarios: []report.Scenario{{Stack: "a+x"}, {Stack: "b+x"}},
 			Metrics:     []report.Metric{{Name: metric, Headline: true}},
 			Comparisons: slices.DeleteFunc([]report.Comparison{c}, func(report.Comparison) bool { return letter == '-' }),
-			Conditions:  report.Conditions{Sweep: &record.Sweep{Axis: "in-flight", Value: fmt.Sprint(1 << i), Index: i, Of: len(letters)}},
+			Conditions:  report.Conditions{Sweep: &record.Sweep{Axis: "in-flight", Value: fmt.Sprint(1 << i), Index: i, Of: len(letters), Ordered: true}},
 		})
 	}
 	return report.NewSweep(points)
@@ -104,6 +108,8 @@ func TestSweepSentences(t *testing.T) {
 		{"lwl", "b+x costs its servers less CPU per call than a+x at in-flight=1 (0.80x); less at 4 (0.82x); withheld at 2."},
 		{"sllu", "b+x costs its servers less CPU per call than a+x from in-flight=2 to 4 (0.81x at 2, 0.82x at 4); same at 1 (1.00x); unclear at 8 (1.08x)."},
 		{"l-l", "b+x costs its servers less CPU per call than a+x at in-flight=1 (0.80x); less at 4 (0.82x)."},
+		{"lnu", "b+x costs its servers less CPU per call than a+x at in-flight=1 (0.80x); unclear at 4 (1.07x); no verdict at 2 (1.06x)."},
+		{"nn", "b+x and a+x in server CPU per call: no verdict at every value of in-flight (1.05x at 1, 1.06x at 2)."},
 		{"ws", "b+x and a+x in server CPU per call: same at in-flight=2 (1.01x); withheld at 1."},
 	} {
 		s := verdicts("server_cpu_per_call", c.verdicts)
@@ -116,6 +122,42 @@ func TestSweepSentences(t *testing.T) {
 	}
 	if s := verdicts("latency_p50", "lh"); !strings.HasPrefix(s.Summary[0], "The median call of b+x takes less time than that of a+x at in-flight=1") {
 		t.Errorf("got %q", s.Summary)
+	}
+}
+
+func TestWhatIsSaidOfAnAxisWithoutOrder(t *testing.T) {
+	for letters, want := range map[string]string{
+		"hll": "b+x costs its servers more CPU per call than a+x at in-flight=1 (1.20x); less at 2, 4 (0.81x at 2, 0.82x at 4).",
+		"lhl": "b+x costs its servers less CPU per call than a+x at in-flight=1, 4 (0.80x at 1, 0.82x at 4); more at 2 (1.21x).",
+		"lll": "b+x costs its servers less CPU per call than a+x at every value of in-flight (0.80x at 1, 0.81x at 2, 0.82x at 4).",
+	} {
+		s := verdicts("server_cpu_per_call", letters)
+		for _, p := range s.Points {
+			p.Document.Conditions.Sweep.Ordered = false
+		}
+		s = report.NewSweep(documents(s))
+		if s.Summary[0] != want || len(s.Crossovers) > 0 {
+			t.Errorf("%s: got %q, %v", letters, s.Summary, s.Crossovers)
+		}
+	}
+}
+
+func TestASweepThatIsNotWholeSpeaksOfWhatWasMeasured(t *testing.T) {
+	all := documents(verdicts("server_cpu_per_call", "lllhh"))
+	s := report.NewSweep(all[:2])
+	if want := "b+x costs its servers less CPU per call than a+x at every value of in-flight that was measured (0.80x at 1, 0.81x at 2)."; s.Summary[0] != want {
+		t.Errorf("got %q", s.Summary)
+	}
+	all[4].Notes = []report.Finding{{Code: "not_finished", Text: "the run ended early"}, {Code: "loopback", Text: "one machine"}}
+	s = report.NewSweep(all)
+	if want := "b+x costs its servers less CPU per call than a+x from in-flight=1 to 4 (0.80x at 1, 0.82x at 4); more from 8 to 16 (1.23x at 8, 1.24x at 16). It turns between 4 and 8."; s.Summary[0] != want {
+		t.Errorf("got %q", s.Summary)
+	}
+	if told := s.Told(s.Warnings); len(told) != 1 || told[0].Stack != "at in-flight=16:" || strings.TrimSpace(told[0].Text) != "the run ended early" {
+		t.Errorf("warnings %+v", told)
+	}
+	if len(s.Notes) != 1 || s.Notes[0].Code != "loopback" {
+		t.Errorf("notes %+v", s.Notes)
 	}
 }
 
@@ -152,7 +194,7 @@ func TestASimulatedSweepTurnsWhereItsTruthDoes(t *testing.T) {
 			Stacks: []statstest.Stack{of("a+x", 100), of("b+x", cost)}, Blocks: 8, Rounds: 20, Slice: 100 * time.Millisecond,
 			Noise: statstest.Noise{Drift: 0.05, RestartCPU: 0.02, CPU: 0.08}, Seed: uint64(i),
 		}.Run()
-		run.Header.Sweep = &record.Sweep{Axis: "in-flight", Value: fmt.Sprint(1 << i), Index: i, Of: len(costs)}
+		run.Header.Sweep = &record.Sweep{Axis: "in-flight", Value: fmt.Sprint(1 << i), Index: i, Of: len(costs), Ordered: true}
 		run.Header.InFlight = 1 << i
 		points = append(points, document(t, run))
 	}
@@ -231,7 +273,7 @@ func TestValuesWithCommasAreToldApart(t *testing.T) {
 }
 
 func TestARatioWithoutAnIntervalStandsAlone(t *testing.T) {
-	for letter, want := range map[string]string{"u": "1.05x unclear", "w": "withheld"} {
+	for letter, want := range map[string]string{"u": "1.05x unclear", "n": "1.05x no verdict", "w": "withheld"} {
 		if got := verdicts("server_cpu_per_call", letter).Tables()[0].Rows[0][2]; got != want {
 			t.Errorf("%s: %q, want %q", letter, got, want)
 		}

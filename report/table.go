@@ -217,7 +217,7 @@ func (c *Comparison) Word() string {
 	case c.Needs != nil && c.Needs.Detects != nil && c.Needs.Blocks != nil:
 		return fmt.Sprintf("%s, ±%s", c.Verdict, percent(*c.Needs.Detects))
 	}
-	return c.Verdict
+	return string(c.verdict())
 }
 
 // Reading says how to read the figures.
