@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/tare-bench/tare/link"
 	"github.com/tare-bench/tare/link/relay"
@@ -50,4 +51,26 @@ func (a *app) openLink(kinds []kindOfLink, p *plan.Plan, h *record.Header) (n li
 		}
 	}
 	return nil, nil, refused
+}
+
+// tryLinks makes and ends each link of a series once: what is refused at the last
+// point is said before the first is measured.
+func tryLinks(kinds []kindOfLink, s *plan.Series) error {
+	quiet := &app{System: System{Err: io.Discard}} // each point says what its link is
+	tried := make(map[link.Spec]bool)
+	for _, point := range s.Points {
+		p := point.Plan
+		if p.Link == nil || tried[*p.Link] {
+			continue
+		}
+		tried[*p.Link] = true
+		_, unlink, err := quiet.openLink(kinds, p, &record.Header{Link: &record.Link{}})
+		if err == nil {
+			err = unlink()
+		}
+		if err != nil {
+			return fmt.Errorf("try the link %s: %w", p.Link, err)
+		}
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/vishvananda/netlink"
@@ -83,7 +84,46 @@ func TestTheBestLinkThatIsPermittedIsMade(t *testing.T) {
 	}
 }
 
-// stood is a link that was made.
-type stood struct{ link.Network }
+func TestEachLinkOfASeriesIsTriedOnce(t *testing.T) {
+	refused, shut, held := link.ErrNotPermitted, 0, map[string]int{}
+	kinds := []kindOfLink{
+		{"one", func(s link.Spec, _ uint64) (link.Network, error) {
+			held[s.String()]++
+			return stood{closed: func() error { shut++; return nil }}, nil
+		}},
+		{"two", func(link.Spec, uint64) (link.Network, error) { return nil, refused }},
+		{"three", func(link.Spec, uint64) (link.Network, error) {
+			return stood{closed: func() error { return errors.New("stuck") }}, nil
+		}},
+	}
+	series := func(specs ...*link.Spec) *plan.Series {
+		s := &plan.Series{}
+		for _, spec := range specs {
+			s.Points = append(s.Points, plan.Point{Plan: &plan.Plan{Link: spec}})
+		}
+		return s
+	}
+	near, far := &link.Spec{By: "one"}, &link.Spec{By: "one", RoundTrip: time.Millisecond}
+	if err := tryLinks(kinds, series(nil, near, far, near)); err != nil || shut != 2 || held[near.String()] != 1 || held[far.String()] != 1 {
+		t.Errorf("%v: made %v, ended %d", err, held, shut)
+	}
+	if err := tryLinks(kinds, series(near, &link.Spec{By: "two", RoundTrip: time.Second})); !errors.Is(err, refused) || !strings.Contains(err.Error(), "try the link 1000ms,by=two: ") {
+		t.Errorf("the second is refused: %v", err)
+	}
+	if err := tryLinks(kinds, series(&link.Spec{By: "three"})); err == nil || !strings.Contains(err.Error(), "stuck") {
+		t.Errorf("one does not end: %v", err)
+	}
+}
 
-func (stood) Close() error { return nil }
+// stood is a link that was made.
+type stood struct {
+	link.Network
+	closed func() error
+}
+
+func (s stood) Close() error {
+	if s.closed == nil {
+		return nil
+	}
+	return s.closed()
+}

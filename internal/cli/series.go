@@ -63,6 +63,11 @@ func (c *comparison) pilotFolder(point int) string {
 // measure carries the points out in turn and keeps what they measure. It stops at
 // the first that fails; the runs that were begun are given all the same.
 func (a *app) measure(ctx context.Context, c *comparison) (runs []*record.Run, err error) {
+	if c.sweeps() {
+		if err := tryLinks(links, c.series); err != nil {
+			return nil, err
+		}
+	}
 	var pilot *record.Pilot
 	for i, r := range c.requests {
 		p := c.series.Points[i].Plan
