@@ -144,6 +144,10 @@ func (a *app) compare(ctx context.Context, c *comparison, render report.Renderer
 	told := slices.DeleteFunc(slices.Clone(runs), func(r *record.Run) bool { return len(r.Trials) == 0 })
 	if len(told) > 0 {
 		shown := show(told, render, set)
+		var interrupted *interruptedError
+		if c.sweeps() && errors.As(err, &interrupted) {
+			interrupted.folder = c.dir // with all points
+		}
 		if err == nil || !errors.Is(shown, errBroken) { // a run that failed has not only broken a bound
 			err = errors.Join(err, shown)
 		}
@@ -165,4 +169,8 @@ func (a *app) again(p *plan.Plan) []string {
 	return words
 }
 
-var errInterrupted = errors.New("interrupted; what was measured until then is kept")
+// interruptedError is of a run that was ended from outside. Its folder can be
+// reported; "" where nothing was measured.
+type interruptedError struct{ folder string }
+
+func (e *interruptedError) Error() string { return "interrupted; what was measured until then is kept" }

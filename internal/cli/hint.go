@@ -24,7 +24,6 @@ var hints = []struct {
 	{is(syscall.EACCES), "this user may not; look at the permissions of what the error names"},
 	{is(errUnjudged), "measure for longer, with --for or --calls, and in --blocks 5 or more; find out why calls fail"},
 	{as[*stats.IncomparableError], "compare runs of the same workload, leg, parameters, link, load, driver and store; only when, where and with which versions they ran may differ"},
-	{is(errInterrupted), "print what there is with tare report FOLDER"},
 	{as[*runner.AnswerError], "to time unequal work would compare nothing; call the service by itself with tare serve and mend it first"},
 	{says("unknown protocol", "unknown codec", "unknown compressor", "no setting", "is spelled PROTOCOL"), "tare stacks lists what stacks are made of"},
 	{says("unknown workload", "unknown store"), "tare stacks lists the workloads and stores"},
@@ -54,6 +53,10 @@ func says(words ...string) func(error) bool {
 
 // hintFor gives the remedy for err, or "".
 func hintFor(err error) string {
+	var interrupted *interruptedError
+	if errors.As(err, &interrupted) && interrupted.folder != "" {
+		return "print what there is with tare report " + interrupted.folder
+	}
 	for _, h := range hints {
 		if h.fits(err) {
 			return h.text

@@ -149,7 +149,10 @@ func (a *app) run(ctx context.Context, p *plan.Plan, run processes, dir string) 
 	shown.end()
 	err = errors.Join(err, kept.close())
 	if ctx.Err() != nil {
-		err = errInterrupted
+		err = &interruptedError{}
+		if len(kept.run.Trials) > 0 {
+			err = &interruptedError{dir}
+		}
 	}
 	return &kept.run, err
 }
