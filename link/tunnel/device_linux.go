@@ -40,11 +40,11 @@ func openDevice(name string) (fd, index int, err error) {
 	}
 	if err != nil {
 		_ = unix.Close(fd)
-		return -1, 0, fmt.Errorf("make device %s: %w", name, err)
+		return -1, 0, fmt.Errorf("make TUN device: %w", err)
 	}
 	if _, err := fmt.Sscanf(request.Name(), name, &index); err != nil {
 		_ = unix.Close(fd)
-		return -1, 0, fmt.Errorf("make device %s: it is called %s", name, request.Name())
+		return -1, 0, fmt.Errorf("make TUN device: it is called %s", request.Name())
 	}
 	return fd, index, nil
 }
