@@ -31,9 +31,6 @@ func createResults(dir string) (*results, error) {
 	return &results{file: f}, nil
 }
 
-// path is where the lines stand.
-func (r *results) path() string { return r.file.Name() }
-
 func (r *results) keep(l record.Line) error {
 	if err := record.Write(r.file, l); err != nil {
 		return fmt.Errorf("keep results: %w", err)

@@ -114,7 +114,7 @@ func (f *forwarder) turn(l *lane, come bool) error {
 			return nil
 		}
 		n, err := transfer(unix.SYS_READ, l.from, f.read[:])
-		if err == unix.EAGAIN {
+		if errors.Is(err, unix.EAGAIN) {
 			return nil
 		}
 		if err != nil {
