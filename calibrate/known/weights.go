@@ -93,8 +93,9 @@ const SpenderThread = "spender"
 // to be woken. So the kernel tells what is known from all that it does to the rest
 // of a call.
 type spender struct {
-	each time.Duration
-	todo chan chan<- error
+	each   time.Duration
+	todo   chan chan<- error
+	thread int // its number; known once a call is done
 }
 
 // newSpender starts the thread, which ends with ctx; none, where nothing is spent.
@@ -108,6 +109,7 @@ func newSpender(ctx context.Context, each time.Duration) *spender {
 
 func (s *spender) run(ctx context.Context) {
 	runtime.LockOSThread() // for good: the thread ends with this goroutine
+	s.thread = unix.Gettid()
 	name := append([]byte(SpenderThread), 0)
 	failed := unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&name[0])), 0, 0, 0)
 	began, err := threadCPU()
