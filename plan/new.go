@@ -74,6 +74,11 @@ func New(r Request, f Facts) (*Plan, error) {
 	return p, nil
 }
 
+// mostShare of what the slowest stack carries is as much as is offered: beyond 1,
+// services must refuse the rest, and beyond this the driver would be what is
+// measured.
+const mostShare = 10
+
 // rule is what one flag takes. Rules that hold for a field's zero value let it
 // stand for "not given".
 type rule struct {
@@ -90,8 +95,8 @@ func check(r Request) error {
 		{"--driver", Native + " or " + Lean, r.Driver, slices.Contains([]string{"", Native, Lean}, r.Driver)},
 		{"--in-flight", "1 to 65536", r.InFlight, r.InFlight >= 0 && r.InFlight <= 1<<16},
 		{"--rate", "calls per second, up to 10000000", r.Rate, r.Rate >= 0 && r.Rate <= 1e7},
-		{"--rate", "one rate: calls per second, or a share between 0 % and 100 %", r.RateShare,
-			r.RateShare == 0 || r.RateShare > 0 && r.RateShare < 1 && r.Rate == 0},
+		{"--rate", "one rate: calls per second, or a share up to 1000 %", r.RateShare,
+			r.RateShare == 0 || r.RateShare > 0 && r.RateShare <= mostShare && r.Rate == 0},
 		{"--arrivals", Poisson + " or " + Constant + ", with --rate", r.Arrivals,
 			r.Arrivals == "" || open && slices.Contains([]string{Poisson, Constant}, r.Arrivals)},
 		{"--calls", "1 to 1000000000, and neither --for, --slice, --precision nor --rate beside it", r.Calls,

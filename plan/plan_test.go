@@ -106,6 +106,7 @@ func TestErrorsNameTheFlagAndWhatItTakes(t *testing.T) {
 		{plan.Request{Driver: "fast"}, "--driver fast: takes native or lean"},
 		{plan.Request{InFlight: -1}, "--in-flight -1: takes 1 to 65536"},
 		{plan.Request{Rate: -1}, "--rate -1: takes calls per second"},
+		{plan.Request{RateShare: 11}, "--rate 11: takes one rate: calls per second, or a share up to 1000 %"},
 		{plan.Request{Arrivals: "poisson"}, "--arrivals poisson: takes poisson or constant, with --rate"},
 		{plan.Request{Arrivals: "bursts", Rate: 1}, "--arrivals bursts: takes"},
 		{plan.Request{Calls: -1}, "--calls -1: takes 1 to"},

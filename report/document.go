@@ -118,7 +118,8 @@ type Scenario struct {
 	Tiers         []Tier            `json:"tiers,omitempty"` // of the server CPU per call, where there are several
 	Phases        *Phases           `json:"phases,omitempty"`
 	Calls         int               `json:"calls"`
-	Errors        map[string]int    `json:"errors"` // by class
+	NotStarted    int               `json:"not_started,omitempty"` // due, and without a slot to the end of its trial
+	Errors        map[string]int    `json:"errors"`                // by class
 	FirstError    string            `json:"first_error,omitempty"`
 	Trials        int               `json:"trials"`
 	TrialsFailed  int               `json:"trials_failed"`

@@ -93,7 +93,7 @@ func metrics(a *stats.Analysis) []Metric {
 func scenario(s stats.Scenario) Scenario {
 	out := Scenario{
 		Stack: s.Name, Factors: s.Factors, Metrics: make(map[string]Value), Phases: phases(s.Phases),
-		Calls: s.Tally.Calls, Errors: s.Tally.Errors, FirstError: s.Tally.FirstError,
+		Calls: s.Tally.Calls, NotStarted: s.Tally.NotStarted, Errors: s.Tally.Errors, FirstError: s.Tally.FirstError,
 		Trials: s.Tally.Trials, TrialsFailed: s.Tally.Failed, RoundsLeftOut: s.LeftOut,
 	}
 	for _, l := range s.Levels {

@@ -38,9 +38,13 @@ func (s *Sweep) metrics() []Metric {
 }
 
 // Tables has one for each metric: a row for each value, the baseline's level and
-// the ratio of each other stack to it.
+// the ratio of each other stack to it. Where rates differ, what was carried of
+// them comes first.
 func (s *Sweep) Tables() []Table {
 	var out []Table
+	if s.loads().rates {
+		out = append(out, s.goodputTable())
+	}
 	for _, m := range s.metrics() {
 		out = append(out, s.table(m))
 	}

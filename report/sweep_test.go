@@ -249,7 +249,7 @@ func TestASweepOverRatesShowsNoCapacity(t *testing.T) {
 		p.Document.Conditions.Rate = []float64{1000, 2000, 0}[i] // the last is a closed loop
 	}
 	var titles []string
-	for _, table := range s.Tables() {
+	for _, table := range s.Tables()[1:] {
 		titles = append(titles, table.Title)
 		if got := []string{table.Rows[0][1], table.Rows[2][1]}; table.Head[1] != "rate" || !slices.Equal(got, []string{"1,000", "closed loop"}) {
 			t.Errorf("%s: rates %q", table.Title, got)
@@ -257,6 +257,32 @@ func TestASweepOverRatesShowsNoCapacity(t *testing.T) {
 	}
 	if want := []string{"server CPU", "latency p50", "latency p99"}; !slices.Equal(titles, want) {
 		t.Errorf("tables %q, want %q", titles, want)
+	}
+}
+
+func TestGoodputIsHeldAgainstTheClosedLoop(t *testing.T) {
+	s := swept(t)
+	for i, p := range s.Points {
+		d := p.Document
+		d.Conditions.Rate = []float64{1000, 40_000, 0}[i] // the last is a closed loop
+		for j := range d.Scenarios {
+			one := &d.Scenarios[j]
+			low, carried, high := 900.0, []float64{1000, 9500, 10_000}[i], 10_500.0
+			one.Metrics["throughput"] = report.Value{Unit: "calls/s", Low: &low, Value: &carried, High: &high}
+			one.Calls, one.NotStarted, one.Errors = 900, 0, nil
+			if i == 1 {
+				one.NotStarted = 100
+				one.Errors = map[string]int{"resource_exhausted": 600, "unavailable": 50, "deadline_exceeded": 20, "reset": 10}
+			}
+		}
+	}
+	table := s.Tables()[0]
+	want := [][]string{
+		{"1", "rest+json", "1,000", "1,000 (900 to 10,500)", "0.100x (0.086 to 11.667)", "0", "0", "0", "0"},
+		{"10", "grpc+proto", "40,000", "9,500 ±11 %", "0.950x (0.086 to 11.667)", "65.0", "2.00", "1.00", "10.0"},
+	}
+	if diff := cmp.Diff(want, [][]string{table.Rows[0], table.Rows[3]}); diff != "" || table.Title != "good-put" {
+		t.Errorf("%s: %s", table.Title, diff)
 	}
 }
 

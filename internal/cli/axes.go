@@ -79,7 +79,7 @@ const saturation = "max"
 // slowest stack carries.
 func setRate(r *plan.Request, text string) (err error) {
 	if strings.HasSuffix(strings.TrimSpace(text), "%") {
-		r.RateShare, err = share("share", text)
+		r.RateShare, err = percent("share", text)
 		return err
 	}
 	r.Rate, err = strconv.ParseFloat(text, 64)

@@ -132,6 +132,15 @@ func pairs(flag string, words []string) (map[string]string, error) {
 
 // share reads "3%" or "0.03", more than 0 and less than 1.
 func share(flag, text string) (float64, error) {
+	x, err := percent(flag, text)
+	if err == nil && x >= 1 {
+		err = fmt.Errorf("%s %s is not between 0%% and 100%%", flag, text)
+	}
+	return x, err
+}
+
+// percent reads "150%" or "1.5", more than 0.
+func percent(flag, text string) (float64, error) {
 	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	var x float64
 	if _, err := fmt.Sscanf(number+"\n", "%g\n", &x); err != nil {
@@ -140,8 +149,8 @@ func share(flag, text string) (float64, error) {
 	if percent {
 		x /= 100
 	}
-	if !(x > 0 && x < 1) {
-		return 0, fmt.Errorf("%s %s is not between 0%% and 100%%", flag, text)
+	if !(x > 0) {
+		return 0, fmt.Errorf("%s %s is not above 0%%", flag, text)
 	}
 	return x, nil
 }
