@@ -10,8 +10,10 @@ help: ## List the tasks
 RACE = $(if $(shell command -v cc gcc),-race)
 
 .PHONY: test
+# Most of the time of the command line's tests is waiting, so that more of them than
+# there are cores run side by side.
 test: ## Run all tests, with the race detector where there is a C compiler
-	go test -timeout 30m $(RACE) ./...
+	go test -timeout 30m -parallel 6 $(RACE) ./...
 	go test -run 'Twin|Allocate|PooledBuffers|PhasesOf' ./codec/... ./protocol/... ./lean/... ./load/... ./peers/...
 
 .PHONY: bench
