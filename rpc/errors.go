@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"syscall"
+	"time"
 )
 
 // Code is a number of google.rpc.Code; its zero is OK.
@@ -119,9 +120,19 @@ func CodeOfStatus(status int) Code {
 // Error is a failure that crosses every protocol unchanged but for Transport,
 // which is never sent.
 type Error struct {
-	Code      Code
-	Message   string
-	Transport Fault // NoFault where the failure is the application's answer
+	Code       Code
+	Message    string
+	Violations []Violation   // what is wrong with the request's fields, beside InvalidArgument
+	RetryAfter time.Duration // after which the call may be made again; 0: nothing is said of it
+	Transport  Fault         // NoFault where the failure is the application's answer
+}
+
+// Violation is one thing that is wrong with a request. It crosses as a
+// google.rpc.BadRequest.FieldViolation, or as the same in JSON.
+type Violation struct {
+	Field       string // path in the schema's names: "lines[0].quantity"
+	Description string // for a person: "must be greater than 0"
+	Reason      string // for a program, the rule in upper case: "INT32_GT_LTE"
 }
 
 // Fault says how a connection failed, where the call failed with it.

@@ -19,11 +19,20 @@ type Spec struct {
 // kind's name, alone or as a scheme.
 type Kind interface {
 	Spec() Spec
+	// Open opens the store at an address, and makes it if there is none. An
+	// error names the address, without any password in it, and the remedy.
 	Open(ctx context.Context, address string) (Store, error)
+	// Apart gives the address of a store beside the one at address, which name
+	// makes its own: each process of a comparison keeps its records apart.
+	Apart(address, name string) (string, error)
+	// Remove deletes the store at an address that Apart gave, once it is closed.
+	Remove(ctx context.Context, address string) error
 }
 
 // Store is an open store. It is safe for concurrent use. A workload asks it,
 // by type assertion, for the interface that it needs.
 type Store interface {
+	// Ping says whether the store can keep and give at this time.
+	Ping(ctx context.Context) error
 	io.Closer
 }

@@ -9,9 +9,11 @@
 package ordersv1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	v1 "github.com/tare-bench/tare/gen/tare/payments/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -32,6 +34,10 @@ const (
 	OrderStatus_ORDER_STATUS_UNSPECIFIED OrderStatus = 0
 	// Accepted and paid.
 	OrderStatus_ORDER_STATUS_PAID OrderStatus = 1
+	// Kept; whether it is paid is not known yet, and will be settled.
+	OrderStatus_ORDER_STATUS_PENDING OrderStatus = 2
+	// Its payment was refused; nothing was charged.
+	OrderStatus_ORDER_STATUS_REFUSED OrderStatus = 3
 )
 
 // Enum value maps for OrderStatus.
@@ -39,10 +45,14 @@ var (
 	OrderStatus_name = map[int32]string{
 		0: "ORDER_STATUS_UNSPECIFIED",
 		1: "ORDER_STATUS_PAID",
+		2: "ORDER_STATUS_PENDING",
+		3: "ORDER_STATUS_REFUSED",
 	}
 	OrderStatus_value = map[string]int32{
 		"ORDER_STATUS_UNSPECIFIED": 0,
 		"ORDER_STATUS_PAID":        1,
+		"ORDER_STATUS_PENDING":     2,
+		"ORDER_STATUS_REFUSED":     3,
 	}
 )
 
@@ -146,7 +156,8 @@ func (x *OrderLine) GetUnitPriceMinor() int64 {
 	return 0
 }
 
-// CreateOrderRequest is an order.
+// CreateOrderRequest is an order. Its bounds are such that its total fits 64
+// bits.
 type CreateOrderRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Chosen by the client, unique per order; the idempotency key.
@@ -155,7 +166,7 @@ type CreateOrderRequest struct {
 	UserName string `protobuf:"bytes,2,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
 	// ISO 4217 code of every price in the order.
 	CurrencyCode string `protobuf:"bytes,3,opt,name=currency_code,json=currencyCode,proto3" json:"currency_code,omitempty"`
-	// What is ordered; at least one line.
+	// What is ordered; at least one line, and one that costs something.
 	Lines         []*OrderLine `protobuf:"bytes,4,rep,name=lines,proto3" json:"lines,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -301,32 +312,505 @@ func (x *CreateOrderResponse) GetMessage() string {
 	return ""
 }
 
+// Order is an order as it is kept.
+type Order struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The idempotency key that it was created under.
+	OrderId string `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	// Who ordered and pays.
+	UserName string `protobuf:"bytes,2,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
+	// Where the order stands.
+	Status OrderStatus `protobuf:"varint,3,opt,name=status,proto3,enum=tare.orders.v1.OrderStatus" json:"status,omitempty"`
+	// What is ordered.
+	Lines []*OrderLine `protobuf:"bytes,4,rep,name=lines,proto3" json:"lines,omitempty"`
+	// The sum over lines of quantity x unit price.
+	Total *v1.Money `protobuf:"bytes,5,opt,name=total,proto3" json:"total,omitempty"`
+	// The user's balance after the charge; absent where nothing was charged.
+	Balance *v1.Money `protobuf:"bytes,6,opt,name=balance,proto3" json:"balance,omitempty"`
+	// When the order was accepted.
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// When it last changed.
+	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	// Grows with each change of any order: the place of this order's last
+	// change among all changes.
+	Revision      int64 `protobuf:"varint,9,opt,name=revision,proto3" json:"revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Order) Reset() {
+	*x = Order{}
+	mi := &file_tare_orders_v1_orders_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Order) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Order) ProtoMessage() {}
+
+func (x *Order) ProtoReflect() protoreflect.Message {
+	mi := &file_tare_orders_v1_orders_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Order.ProtoReflect.Descriptor instead.
+func (*Order) Descriptor() ([]byte, []int) {
+	return file_tare_orders_v1_orders_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Order) GetOrderId() string {
+	if x != nil {
+		return x.OrderId
+	}
+	return ""
+}
+
+func (x *Order) GetUserName() string {
+	if x != nil {
+		return x.UserName
+	}
+	return ""
+}
+
+func (x *Order) GetStatus() OrderStatus {
+	if x != nil {
+		return x.Status
+	}
+	return OrderStatus_ORDER_STATUS_UNSPECIFIED
+}
+
+func (x *Order) GetLines() []*OrderLine {
+	if x != nil {
+		return x.Lines
+	}
+	return nil
+}
+
+func (x *Order) GetTotal() *v1.Money {
+	if x != nil {
+		return x.Total
+	}
+	return nil
+}
+
+func (x *Order) GetBalance() *v1.Money {
+	if x != nil {
+		return x.Balance
+	}
+	return nil
+}
+
+func (x *Order) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+func (x *Order) GetUpdateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UpdateTime
+	}
+	return nil
+}
+
+func (x *Order) GetRevision() int64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+// GetOrderRequest names an order.
+type GetOrderRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which order.
+	OrderId       string `protobuf:"bytes,1,opt,name=order_id,json=orderId,proto3" json:"order_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetOrderRequest) Reset() {
+	*x = GetOrderRequest{}
+	mi := &file_tare_orders_v1_orders_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetOrderRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetOrderRequest) ProtoMessage() {}
+
+func (x *GetOrderRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_tare_orders_v1_orders_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetOrderRequest.ProtoReflect.Descriptor instead.
+func (*GetOrderRequest) Descriptor() ([]byte, []int) {
+	return file_tare_orders_v1_orders_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *GetOrderRequest) GetOrderId() string {
+	if x != nil {
+		return x.OrderId
+	}
+	return ""
+}
+
+// GetOrderResponse brings an order.
+type GetOrderResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The order as it stands.
+	Order         *Order `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetOrderResponse) Reset() {
+	*x = GetOrderResponse{}
+	mi := &file_tare_orders_v1_orders_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetOrderResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetOrderResponse) ProtoMessage() {}
+
+func (x *GetOrderResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_tare_orders_v1_orders_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetOrderResponse.ProtoReflect.Descriptor instead.
+func (*GetOrderResponse) Descriptor() ([]byte, []int) {
+	return file_tare_orders_v1_orders_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GetOrderResponse) GetOrder() *Order {
+	if x != nil {
+		return x.Order
+	}
+	return nil
+}
+
+// ListOrdersRequest asks for a page of orders.
+type ListOrdersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many orders at most; 50 where it is 0.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// The next_page_token of the page before; empty for the first.
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only this user's orders; everybody's where it is empty.
+	UserName      string `protobuf:"bytes,3,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListOrdersRequest) Reset() {
+	*x = ListOrdersRequest{}
+	mi := &file_tare_orders_v1_orders_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListOrdersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListOrdersRequest) ProtoMessage() {}
+
+func (x *ListOrdersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_tare_orders_v1_orders_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListOrdersRequest.ProtoReflect.Descriptor instead.
+func (*ListOrdersRequest) Descriptor() ([]byte, []int) {
+	return file_tare_orders_v1_orders_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ListOrdersRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListOrdersRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListOrdersRequest) GetUserName() string {
+	if x != nil {
+		return x.UserName
+	}
+	return ""
+}
+
+// ListOrdersResponse is a page of orders.
+type ListOrdersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The orders, the newest first.
+	Orders []*Order `protobuf:"bytes,1,rep,name=orders,proto3" json:"orders,omitempty"`
+	// Asks for the page after this one; empty on the last.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListOrdersResponse) Reset() {
+	*x = ListOrdersResponse{}
+	mi := &file_tare_orders_v1_orders_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListOrdersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListOrdersResponse) ProtoMessage() {}
+
+func (x *ListOrdersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_tare_orders_v1_orders_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListOrdersResponse.ProtoReflect.Descriptor instead.
+func (*ListOrdersResponse) Descriptor() ([]byte, []int) {
+	return file_tare_orders_v1_orders_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ListOrdersResponse) GetOrders() []*Order {
+	if x != nil {
+		return x.Orders
+	}
+	return nil
+}
+
+func (x *ListOrdersResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// WatchOrdersRequest asks for changes as they come.
+type WatchOrdersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The revision of the last change that the caller has seen: 0 gives every
+	// order from the first on. Where it is absent, changes from now on are given.
+	AfterRevision *int64 `protobuf:"varint,1,opt,name=after_revision,json=afterRevision,proto3,oneof" json:"after_revision,omitempty"`
+	// Only this user's orders; everybody's where it is empty.
+	UserName      string `protobuf:"bytes,2,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchOrdersRequest) Reset() {
+	*x = WatchOrdersRequest{}
+	mi := &file_tare_orders_v1_orders_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchOrdersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchOrdersRequest) ProtoMessage() {}
+
+func (x *WatchOrdersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_tare_orders_v1_orders_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchOrdersRequest.ProtoReflect.Descriptor instead.
+func (*WatchOrdersRequest) Descriptor() ([]byte, []int) {
+	return file_tare_orders_v1_orders_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *WatchOrdersRequest) GetAfterRevision() int64 {
+	if x != nil && x.AfterRevision != nil {
+		return *x.AfterRevision
+	}
+	return 0
+}
+
+func (x *WatchOrdersRequest) GetUserName() string {
+	if x != nil {
+		return x.UserName
+	}
+	return ""
+}
+
+// WatchOrdersResponse is one change.
+type WatchOrdersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The order as it stands after the change.
+	Order         *Order `protobuf:"bytes,1,opt,name=order,proto3" json:"order,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchOrdersResponse) Reset() {
+	*x = WatchOrdersResponse{}
+	mi := &file_tare_orders_v1_orders_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchOrdersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchOrdersResponse) ProtoMessage() {}
+
+func (x *WatchOrdersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_tare_orders_v1_orders_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchOrdersResponse.ProtoReflect.Descriptor instead.
+func (*WatchOrdersResponse) Descriptor() ([]byte, []int) {
+	return file_tare_orders_v1_orders_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *WatchOrdersResponse) GetOrder() *Order {
+	if x != nil {
+		return x.Order
+	}
+	return nil
+}
+
 var File_tare_orders_v1_orders_proto protoreflect.FileDescriptor
 
 const file_tare_orders_v1_orders_proto_rawDesc = "" +
 	"\n" +
-	"\x1btare/orders/v1/orders.proto\x12\x0etare.orders.v1\x1a\x1ftare/payments/v1/payments.proto\"y\n" +
-	"\tOrderLine\x12\x10\n" +
-	"\x03sku\x18\x01 \x01(\tR\x03sku\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05title\x12\x1a\n" +
-	"\bquantity\x18\x03 \x01(\x05R\bquantity\x12(\n" +
-	"\x10unit_price_minor\x18\x04 \x01(\x03R\x0eunitPriceMinor\"\xa2\x01\n" +
-	"\x12CreateOrderRequest\x12\x19\n" +
-	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
-	"\tuser_name\x18\x02 \x01(\tR\buserName\x12#\n" +
-	"\rcurrency_code\x18\x03 \x01(\tR\fcurrencyCode\x12/\n" +
-	"\x05lines\x18\x04 \x03(\v2\x19.tare.orders.v1.OrderLineR\x05lines\"\xe1\x01\n" +
+	"\x1btare/orders/v1/orders.proto\x12\x0etare.orders.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ftare/payments/v1/payments.proto\"\xb3\x01\n" +
+	"\tOrderLine\x12 \n" +
+	"\x03sku\x18\x01 \x01(\tB\x0e\xbaH\vr\t\x10\x01(\x80\x01\xba\x01\x01\x00R\x03sku\x12\"\n" +
+	"\x05title\x18\x02 \x01(\tB\f\xbaH\tr\a(\x80\b\xba\x01\x01\x00R\x05title\x12'\n" +
+	"\bquantity\x18\x03 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84= \x00R\bquantity\x127\n" +
+	"\x10unit_price_minor\x18\x04 \x01(\x03B\r\xbaH\n" +
+	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x0eunitPriceMinor\"\xea\x02\n" +
+	"\x12CreateOrderRequest\x12B\n" +
+	"\border_id\x18\x01 \x01(\tB'\xbaH$r\"(\x80\x012\x1d^[0-9A-Za-z][0-9A-Za-z._:-]*$R\aorderId\x12+\n" +
+	"\tuser_name\x18\x02 \x01(\tB\x0e\xbaH\vr\t\x10\x01(\x80\x02\xba\x01\x01\x00R\buserName\x126\n" +
+	"\rcurrency_code\x18\x03 \x01(\tB\x11\xbaH\x0er\f2\n" +
+	"^[A-Z]{3}$R\fcurrencyCode\x12\xaa\x01\n" +
+	"\x05lines\x18\x04 \x03(\v2\x19.tare.orders.v1.OrderLineBy\xbaHv\xba\x01k\n" +
+	"\n" +
+	"lines.cost\x12!must cost more than zero together\x1a:this.size() == 0 || this.exists(l, l.unit_price_minor > 0)\x92\x01\x05\b\x01\x10\xe8\aR\x05lines\"\xe1\x01\n" +
 	"\x13CreateOrderResponse\x12\x19\n" +
 	"\border_id\x18\x01 \x01(\tR\aorderId\x123\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1b.tare.orders.v1.OrderStatusR\x06status\x12-\n" +
 	"\x05total\x18\x03 \x01(\v2\x17.tare.payments.v1.MoneyR\x05total\x121\n" +
 	"\abalance\x18\x04 \x01(\v2\x17.tare.payments.v1.MoneyR\abalance\x12\x18\n" +
-	"\amessage\x18\x05 \x01(\tR\amessage*B\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage\"\x9d\x03\n" +
+	"\x05Order\x12\x19\n" +
+	"\border_id\x18\x01 \x01(\tR\aorderId\x12\x1b\n" +
+	"\tuser_name\x18\x02 \x01(\tR\buserName\x123\n" +
+	"\x06status\x18\x03 \x01(\x0e2\x1b.tare.orders.v1.OrderStatusR\x06status\x12/\n" +
+	"\x05lines\x18\x04 \x03(\v2\x19.tare.orders.v1.OrderLineR\x05lines\x12-\n" +
+	"\x05total\x18\x05 \x01(\v2\x17.tare.payments.v1.MoneyR\x05total\x121\n" +
+	"\abalance\x18\x06 \x01(\v2\x17.tare.payments.v1.MoneyR\abalance\x12;\n" +
+	"\vcreate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\x12;\n" +
+	"\vupdate_time\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"updateTime\x12\x1a\n" +
+	"\brevision\x18\t \x01(\x03R\brevision\"U\n" +
+	"\x0fGetOrderRequest\x12B\n" +
+	"\border_id\x18\x01 \x01(\tB'\xbaH$r\"(\x80\x012\x1d^[0-9A-Za-z][0-9A-Za-z._:-]*$R\aorderId\"?\n" +
+	"\x10GetOrderResponse\x12+\n" +
+	"\x05order\x18\x01 \x01(\v2\x15.tare.orders.v1.OrderR\x05order\"\x90\x01\n" +
+	"\x11ListOrdersRequest\x12'\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\x80\x02R\tpageToken\x12)\n" +
+	"\tuser_name\x18\x03 \x01(\tB\f\xbaH\tr\a(\x80\x02\xba\x01\x01\x00R\buserName\"k\n" +
+	"\x12ListOrdersResponse\x12-\n" +
+	"\x06orders\x18\x01 \x03(\v2\x15.tare.orders.v1.OrderR\x06orders\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x87\x01\n" +
+	"\x12WatchOrdersRequest\x123\n" +
+	"\x0eafter_revision\x18\x01 \x01(\x03B\a\xbaH\x04\"\x02(\x00H\x00R\rafterRevision\x88\x01\x01\x12)\n" +
+	"\tuser_name\x18\x02 \x01(\tB\f\xbaH\tr\a(\x80\x02\xba\x01\x01\x00R\buserNameB\x11\n" +
+	"\x0f_after_revision\"B\n" +
+	"\x13WatchOrdersResponse\x12+\n" +
+	"\x05order\x18\x01 \x01(\v2\x15.tare.orders.v1.OrderR\x05order*v\n" +
 	"\vOrderStatus\x12\x1c\n" +
 	"\x18ORDER_STATUS_UNSPECIFIED\x10\x00\x12\x15\n" +
-	"\x11ORDER_STATUS_PAID\x10\x012f\n" +
+	"\x11ORDER_STATUS_PAID\x10\x01\x12\x18\n" +
+	"\x14ORDER_STATUS_PENDING\x10\x02\x12\x18\n" +
+	"\x14ORDER_STATUS_REFUSED\x10\x032\xe4\x02\n" +
 	"\fOrderService\x12V\n" +
-	"\vCreateOrder\x12\".tare.orders.v1.CreateOrderRequest\x1a#.tare.orders.v1.CreateOrderResponseB8Z6github.com/tare-bench/tare/gen/tare/orders/v1;ordersv1b\x06proto3"
+	"\vCreateOrder\x12\".tare.orders.v1.CreateOrderRequest\x1a#.tare.orders.v1.CreateOrderResponse\x12M\n" +
+	"\bGetOrder\x12\x1f.tare.orders.v1.GetOrderRequest\x1a .tare.orders.v1.GetOrderResponse\x12S\n" +
+	"\n" +
+	"ListOrders\x12!.tare.orders.v1.ListOrdersRequest\x1a\".tare.orders.v1.ListOrdersResponse\x12X\n" +
+	"\vWatchOrders\x12\".tare.orders.v1.WatchOrdersRequest\x1a#.tare.orders.v1.WatchOrdersResponse0\x01B8Z6github.com/tare-bench/tare/gen/tare/orders/v1;ordersv1b\x06proto3"
 
 var (
 	file_tare_orders_v1_orders_proto_rawDescOnce sync.Once
@@ -341,26 +825,49 @@ func file_tare_orders_v1_orders_proto_rawDescGZIP() []byte {
 }
 
 var file_tare_orders_v1_orders_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_tare_orders_v1_orders_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_tare_orders_v1_orders_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_tare_orders_v1_orders_proto_goTypes = []any{
-	(OrderStatus)(0),            // 0: tare.orders.v1.OrderStatus
-	(*OrderLine)(nil),           // 1: tare.orders.v1.OrderLine
-	(*CreateOrderRequest)(nil),  // 2: tare.orders.v1.CreateOrderRequest
-	(*CreateOrderResponse)(nil), // 3: tare.orders.v1.CreateOrderResponse
-	(*v1.Money)(nil),            // 4: tare.payments.v1.Money
+	(OrderStatus)(0),              // 0: tare.orders.v1.OrderStatus
+	(*OrderLine)(nil),             // 1: tare.orders.v1.OrderLine
+	(*CreateOrderRequest)(nil),    // 2: tare.orders.v1.CreateOrderRequest
+	(*CreateOrderResponse)(nil),   // 3: tare.orders.v1.CreateOrderResponse
+	(*Order)(nil),                 // 4: tare.orders.v1.Order
+	(*GetOrderRequest)(nil),       // 5: tare.orders.v1.GetOrderRequest
+	(*GetOrderResponse)(nil),      // 6: tare.orders.v1.GetOrderResponse
+	(*ListOrdersRequest)(nil),     // 7: tare.orders.v1.ListOrdersRequest
+	(*ListOrdersResponse)(nil),    // 8: tare.orders.v1.ListOrdersResponse
+	(*WatchOrdersRequest)(nil),    // 9: tare.orders.v1.WatchOrdersRequest
+	(*WatchOrdersResponse)(nil),   // 10: tare.orders.v1.WatchOrdersResponse
+	(*v1.Money)(nil),              // 11: tare.payments.v1.Money
+	(*timestamppb.Timestamp)(nil), // 12: google.protobuf.Timestamp
 }
 var file_tare_orders_v1_orders_proto_depIdxs = []int32{
-	1, // 0: tare.orders.v1.CreateOrderRequest.lines:type_name -> tare.orders.v1.OrderLine
-	0, // 1: tare.orders.v1.CreateOrderResponse.status:type_name -> tare.orders.v1.OrderStatus
-	4, // 2: tare.orders.v1.CreateOrderResponse.total:type_name -> tare.payments.v1.Money
-	4, // 3: tare.orders.v1.CreateOrderResponse.balance:type_name -> tare.payments.v1.Money
-	2, // 4: tare.orders.v1.OrderService.CreateOrder:input_type -> tare.orders.v1.CreateOrderRequest
-	3, // 5: tare.orders.v1.OrderService.CreateOrder:output_type -> tare.orders.v1.CreateOrderResponse
-	5, // [5:6] is the sub-list for method output_type
-	4, // [4:5] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	1,  // 0: tare.orders.v1.CreateOrderRequest.lines:type_name -> tare.orders.v1.OrderLine
+	0,  // 1: tare.orders.v1.CreateOrderResponse.status:type_name -> tare.orders.v1.OrderStatus
+	11, // 2: tare.orders.v1.CreateOrderResponse.total:type_name -> tare.payments.v1.Money
+	11, // 3: tare.orders.v1.CreateOrderResponse.balance:type_name -> tare.payments.v1.Money
+	0,  // 4: tare.orders.v1.Order.status:type_name -> tare.orders.v1.OrderStatus
+	1,  // 5: tare.orders.v1.Order.lines:type_name -> tare.orders.v1.OrderLine
+	11, // 6: tare.orders.v1.Order.total:type_name -> tare.payments.v1.Money
+	11, // 7: tare.orders.v1.Order.balance:type_name -> tare.payments.v1.Money
+	12, // 8: tare.orders.v1.Order.create_time:type_name -> google.protobuf.Timestamp
+	12, // 9: tare.orders.v1.Order.update_time:type_name -> google.protobuf.Timestamp
+	4,  // 10: tare.orders.v1.GetOrderResponse.order:type_name -> tare.orders.v1.Order
+	4,  // 11: tare.orders.v1.ListOrdersResponse.orders:type_name -> tare.orders.v1.Order
+	4,  // 12: tare.orders.v1.WatchOrdersResponse.order:type_name -> tare.orders.v1.Order
+	2,  // 13: tare.orders.v1.OrderService.CreateOrder:input_type -> tare.orders.v1.CreateOrderRequest
+	5,  // 14: tare.orders.v1.OrderService.GetOrder:input_type -> tare.orders.v1.GetOrderRequest
+	7,  // 15: tare.orders.v1.OrderService.ListOrders:input_type -> tare.orders.v1.ListOrdersRequest
+	9,  // 16: tare.orders.v1.OrderService.WatchOrders:input_type -> tare.orders.v1.WatchOrdersRequest
+	3,  // 17: tare.orders.v1.OrderService.CreateOrder:output_type -> tare.orders.v1.CreateOrderResponse
+	6,  // 18: tare.orders.v1.OrderService.GetOrder:output_type -> tare.orders.v1.GetOrderResponse
+	8,  // 19: tare.orders.v1.OrderService.ListOrders:output_type -> tare.orders.v1.ListOrdersResponse
+	10, // 20: tare.orders.v1.OrderService.WatchOrders:output_type -> tare.orders.v1.WatchOrdersResponse
+	17, // [17:21] is the sub-list for method output_type
+	13, // [13:17] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_tare_orders_v1_orders_proto_init() }
@@ -368,13 +875,14 @@ func file_tare_orders_v1_orders_proto_init() {
 	if File_tare_orders_v1_orders_proto != nil {
 		return
 	}
+	file_tare_orders_v1_orders_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tare_orders_v1_orders_proto_rawDesc), len(file_tare_orders_v1_orders_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   3,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,6 +22,9 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	OrderService_CreateOrder_FullMethodName = "/tare.orders.v1.OrderService/CreateOrder"
+	OrderService_GetOrder_FullMethodName    = "/tare.orders.v1.OrderService/GetOrder"
+	OrderService_ListOrders_FullMethodName  = "/tare.orders.v1.OrderService/ListOrders"
+	OrderService_WatchOrders_FullMethodName = "/tare.orders.v1.OrderService/WatchOrders"
 )
 
 // OrderServiceClient is the client API for OrderService service.
@@ -31,8 +34,20 @@ const (
 // OrderService takes orders and has them paid by the payment service.
 type OrderServiceClient interface {
 	// CreateOrder takes one order and charges its total to the user's account.
-	// Repeating an order_id with the same content gives the same answer.
+	// Repeating an order_id with the same content gives the same answer; with
+	// other content it is ALREADY_EXISTS. An order whose payment is refused is
+	// FAILED_PRECONDITION. Where the call ends without an answer, the order may
+	// have been taken: repeat it, or look with GetOrder.
 	CreateOrder(ctx context.Context, in *CreateOrderRequest, opts ...grpc.CallOption) (*CreateOrderResponse, error)
+	// GetOrder gives one order as it stands.
+	GetOrder(ctx context.Context, in *GetOrderRequest, opts ...grpc.CallOption) (*GetOrderResponse, error)
+	// ListOrders gives orders a page at a time, the newest first. An order that
+	// comes in while pages are turned is on none of them, and moves none.
+	ListOrders(ctx context.Context, in *ListOrdersRequest, opts ...grpc.CallOption) (*ListOrdersResponse, error)
+	// WatchOrders gives each order as it stands, each time that it changes, in
+	// the order of the changes, until the caller ends the call. Changes that
+	// follow one another closely may come as one.
+	WatchOrders(ctx context.Context, in *WatchOrdersRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchOrdersResponse], error)
 }
 
 type orderServiceClient struct {
@@ -53,6 +68,45 @@ func (c *orderServiceClient) CreateOrder(ctx context.Context, in *CreateOrderReq
 	return out, nil
 }
 
+func (c *orderServiceClient) GetOrder(ctx context.Context, in *GetOrderRequest, opts ...grpc.CallOption) (*GetOrderResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetOrderResponse)
+	err := c.cc.Invoke(ctx, OrderService_GetOrder_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *orderServiceClient) ListOrders(ctx context.Context, in *ListOrdersRequest, opts ...grpc.CallOption) (*ListOrdersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListOrdersResponse)
+	err := c.cc.Invoke(ctx, OrderService_ListOrders_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *orderServiceClient) WatchOrders(ctx context.Context, in *WatchOrdersRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchOrdersResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &OrderService_ServiceDesc.Streams[0], OrderService_WatchOrders_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchOrdersRequest, WatchOrdersResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type OrderService_WatchOrdersClient = grpc.ServerStreamingClient[WatchOrdersResponse]
+
 // OrderServiceServer is the server API for OrderService service.
 // All implementations must embed UnimplementedOrderServiceServer
 // for forward compatibility.
@@ -60,8 +114,20 @@ func (c *orderServiceClient) CreateOrder(ctx context.Context, in *CreateOrderReq
 // OrderService takes orders and has them paid by the payment service.
 type OrderServiceServer interface {
 	// CreateOrder takes one order and charges its total to the user's account.
-	// Repeating an order_id with the same content gives the same answer.
+	// Repeating an order_id with the same content gives the same answer; with
+	// other content it is ALREADY_EXISTS. An order whose payment is refused is
+	// FAILED_PRECONDITION. Where the call ends without an answer, the order may
+	// have been taken: repeat it, or look with GetOrder.
 	CreateOrder(context.Context, *CreateOrderRequest) (*CreateOrderResponse, error)
+	// GetOrder gives one order as it stands.
+	GetOrder(context.Context, *GetOrderRequest) (*GetOrderResponse, error)
+	// ListOrders gives orders a page at a time, the newest first. An order that
+	// comes in while pages are turned is on none of them, and moves none.
+	ListOrders(context.Context, *ListOrdersRequest) (*ListOrdersResponse, error)
+	// WatchOrders gives each order as it stands, each time that it changes, in
+	// the order of the changes, until the caller ends the call. Changes that
+	// follow one another closely may come as one.
+	WatchOrders(*WatchOrdersRequest, grpc.ServerStreamingServer[WatchOrdersResponse]) error
 	mustEmbedUnimplementedOrderServiceServer()
 }
 
@@ -74,6 +140,15 @@ type UnimplementedOrderServiceServer struct{}
 
 func (UnimplementedOrderServiceServer) CreateOrder(context.Context, *CreateOrderRequest) (*CreateOrderResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateOrder not implemented")
+}
+func (UnimplementedOrderServiceServer) GetOrder(context.Context, *GetOrderRequest) (*GetOrderResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetOrder not implemented")
+}
+func (UnimplementedOrderServiceServer) ListOrders(context.Context, *ListOrdersRequest) (*ListOrdersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListOrders not implemented")
+}
+func (UnimplementedOrderServiceServer) WatchOrders(*WatchOrdersRequest, grpc.ServerStreamingServer[WatchOrdersResponse]) error {
+	return status.Error(codes.Unimplemented, "method WatchOrders not implemented")
 }
 func (UnimplementedOrderServiceServer) mustEmbedUnimplementedOrderServiceServer() {}
 func (UnimplementedOrderServiceServer) testEmbeddedByValue()                      {}
@@ -114,6 +189,53 @@ func _OrderService_CreateOrder_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _OrderService_GetOrder_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetOrderRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OrderServiceServer).GetOrder(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OrderService_GetOrder_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OrderServiceServer).GetOrder(ctx, req.(*GetOrderRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _OrderService_ListOrders_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListOrdersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(OrderServiceServer).ListOrders(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: OrderService_ListOrders_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(OrderServiceServer).ListOrders(ctx, req.(*ListOrdersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _OrderService_WatchOrders_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchOrdersRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(OrderServiceServer).WatchOrders(m, &grpc.GenericServerStream[WatchOrdersRequest, WatchOrdersResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type OrderService_WatchOrdersServer = grpc.ServerStreamingServer[WatchOrdersResponse]
+
 // OrderService_ServiceDesc is the grpc.ServiceDesc for OrderService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -125,7 +247,21 @@ var OrderService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "CreateOrder",
 			Handler:    _OrderService_CreateOrder_Handler,
 		},
+		{
+			MethodName: "GetOrder",
+			Handler:    _OrderService_GetOrder_Handler,
+		},
+		{
+			MethodName: "ListOrders",
+			Handler:    _OrderService_ListOrders_Handler,
+		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "WatchOrders",
+			Handler:       _OrderService_WatchOrders_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "tare/orders/v1/orders.proto",
 }

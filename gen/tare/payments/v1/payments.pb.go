@@ -12,8 +12,10 @@
 package paymentsv1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -34,6 +36,10 @@ const (
 	PaymentStatus_PAYMENT_STATUS_UNSPECIFIED PaymentStatus = 0
 	// The account was charged.
 	PaymentStatus_PAYMENT_STATUS_CHARGED PaymentStatus = 1
+	// Some of the charge was given back.
+	PaymentStatus_PAYMENT_STATUS_PARTLY_REFUNDED PaymentStatus = 2
+	// All of the charge was given back.
+	PaymentStatus_PAYMENT_STATUS_REFUNDED PaymentStatus = 3
 )
 
 // Enum value maps for PaymentStatus.
@@ -41,10 +47,14 @@ var (
 	PaymentStatus_name = map[int32]string{
 		0: "PAYMENT_STATUS_UNSPECIFIED",
 		1: "PAYMENT_STATUS_CHARGED",
+		2: "PAYMENT_STATUS_PARTLY_REFUNDED",
+		3: "PAYMENT_STATUS_REFUNDED",
 	}
 	PaymentStatus_value = map[string]int32{
-		"PAYMENT_STATUS_UNSPECIFIED": 0,
-		"PAYMENT_STATUS_CHARGED":     1,
+		"PAYMENT_STATUS_UNSPECIFIED":     0,
+		"PAYMENT_STATUS_CHARGED":         1,
+		"PAYMENT_STATUS_PARTLY_REFUNDED": 2,
+		"PAYMENT_STATUS_REFUNDED":        3,
 	}
 )
 
@@ -199,7 +209,7 @@ type MakePaymentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The payment_id of the request.
 	PaymentId string `protobuf:"bytes,1,opt,name=payment_id,json=paymentId,proto3" json:"payment_id,omitempty"`
-	// Where the payment stands.
+	// Where the payment stood after the charge.
 	Status PaymentStatus `protobuf:"varint,2,opt,name=status,proto3,enum=tare.payments.v1.PaymentStatus" json:"status,omitempty"`
 	// The amount charged.
 	Charged *Money `protobuf:"bytes,3,opt,name=charged,proto3" json:"charged,omitempty"`
@@ -276,32 +286,406 @@ func (x *MakePaymentResponse) GetMessage() string {
 	return ""
 }
 
+// Payment is a charge and what was given back of it.
+type Payment struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The idempotency key that it was made under.
+	PaymentId string `protobuf:"bytes,1,opt,name=payment_id,json=paymentId,proto3" json:"payment_id,omitempty"`
+	// The account's owner.
+	UserName string `protobuf:"bytes,2,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
+	// The amount charged.
+	Charged *Money `protobuf:"bytes,3,opt,name=charged,proto3" json:"charged,omitempty"`
+	// What was given back of it until now.
+	Refunded *Money `protobuf:"bytes,4,opt,name=refunded,proto3" json:"refunded,omitempty"`
+	// Where the payment stands.
+	Status PaymentStatus `protobuf:"varint,5,opt,name=status,proto3,enum=tare.payments.v1.PaymentStatus" json:"status,omitempty"`
+	// When the account was charged.
+	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Payment) Reset() {
+	*x = Payment{}
+	mi := &file_tare_payments_v1_payments_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Payment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Payment) ProtoMessage() {}
+
+func (x *Payment) ProtoReflect() protoreflect.Message {
+	mi := &file_tare_payments_v1_payments_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Payment.ProtoReflect.Descriptor instead.
+func (*Payment) Descriptor() ([]byte, []int) {
+	return file_tare_payments_v1_payments_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Payment) GetPaymentId() string {
+	if x != nil {
+		return x.PaymentId
+	}
+	return ""
+}
+
+func (x *Payment) GetUserName() string {
+	if x != nil {
+		return x.UserName
+	}
+	return ""
+}
+
+func (x *Payment) GetCharged() *Money {
+	if x != nil {
+		return x.Charged
+	}
+	return nil
+}
+
+func (x *Payment) GetRefunded() *Money {
+	if x != nil {
+		return x.Refunded
+	}
+	return nil
+}
+
+func (x *Payment) GetStatus() PaymentStatus {
+	if x != nil {
+		return x.Status
+	}
+	return PaymentStatus_PAYMENT_STATUS_UNSPECIFIED
+}
+
+func (x *Payment) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+// GetPaymentRequest names a payment.
+type GetPaymentRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which payment.
+	PaymentId     string `protobuf:"bytes,1,opt,name=payment_id,json=paymentId,proto3" json:"payment_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetPaymentRequest) Reset() {
+	*x = GetPaymentRequest{}
+	mi := &file_tare_payments_v1_payments_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPaymentRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPaymentRequest) ProtoMessage() {}
+
+func (x *GetPaymentRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_tare_payments_v1_payments_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPaymentRequest.ProtoReflect.Descriptor instead.
+func (*GetPaymentRequest) Descriptor() ([]byte, []int) {
+	return file_tare_payments_v1_payments_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *GetPaymentRequest) GetPaymentId() string {
+	if x != nil {
+		return x.PaymentId
+	}
+	return ""
+}
+
+// GetPaymentResponse brings a payment.
+type GetPaymentResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The payment as it stands.
+	Payment       *Payment `protobuf:"bytes,1,opt,name=payment,proto3" json:"payment,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetPaymentResponse) Reset() {
+	*x = GetPaymentResponse{}
+	mi := &file_tare_payments_v1_payments_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPaymentResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPaymentResponse) ProtoMessage() {}
+
+func (x *GetPaymentResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_tare_payments_v1_payments_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPaymentResponse.ProtoReflect.Descriptor instead.
+func (*GetPaymentResponse) Descriptor() ([]byte, []int) {
+	return file_tare_payments_v1_payments_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GetPaymentResponse) GetPayment() *Payment {
+	if x != nil {
+		return x.Payment
+	}
+	return nil
+}
+
+// RefundPaymentRequest asks to give back a payment or a part of it.
+type RefundPaymentRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which payment.
+	PaymentId string `protobuf:"bytes,1,opt,name=payment_id,json=paymentId,proto3" json:"payment_id,omitempty"`
+	// Chosen by the caller, unique per refund of the payment; the idempotency
+	// key.
+	RefundId string `protobuf:"bytes,2,opt,name=refund_id,json=refundId,proto3" json:"refund_id,omitempty"`
+	// How much, in the payment's currency; all that is left of it where absent.
+	Amount        *Money `protobuf:"bytes,3,opt,name=amount,proto3" json:"amount,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RefundPaymentRequest) Reset() {
+	*x = RefundPaymentRequest{}
+	mi := &file_tare_payments_v1_payments_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RefundPaymentRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RefundPaymentRequest) ProtoMessage() {}
+
+func (x *RefundPaymentRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_tare_payments_v1_payments_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RefundPaymentRequest.ProtoReflect.Descriptor instead.
+func (*RefundPaymentRequest) Descriptor() ([]byte, []int) {
+	return file_tare_payments_v1_payments_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *RefundPaymentRequest) GetPaymentId() string {
+	if x != nil {
+		return x.PaymentId
+	}
+	return ""
+}
+
+func (x *RefundPaymentRequest) GetRefundId() string {
+	if x != nil {
+		return x.RefundId
+	}
+	return ""
+}
+
+func (x *RefundPaymentRequest) GetAmount() *Money {
+	if x != nil {
+		return x.Amount
+	}
+	return nil
+}
+
+// RefundPaymentResponse says what was given back.
+type RefundPaymentResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The payment_id of the request.
+	PaymentId string `protobuf:"bytes,1,opt,name=payment_id,json=paymentId,proto3" json:"payment_id,omitempty"`
+	// The refund_id of the request.
+	RefundId string `protobuf:"bytes,2,opt,name=refund_id,json=refundId,proto3" json:"refund_id,omitempty"`
+	// Where the payment stood after the refund.
+	Status PaymentStatus `protobuf:"varint,3,opt,name=status,proto3,enum=tare.payments.v1.PaymentStatus" json:"status,omitempty"`
+	// What this refund gave back.
+	Refunded *Money `protobuf:"bytes,4,opt,name=refunded,proto3" json:"refunded,omitempty"`
+	// The account's balance after the refund.
+	Balance *Money `protobuf:"bytes,5,opt,name=balance,proto3" json:"balance,omitempty"`
+	// A sentence for a person.
+	Message       string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RefundPaymentResponse) Reset() {
+	*x = RefundPaymentResponse{}
+	mi := &file_tare_payments_v1_payments_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RefundPaymentResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RefundPaymentResponse) ProtoMessage() {}
+
+func (x *RefundPaymentResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_tare_payments_v1_payments_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RefundPaymentResponse.ProtoReflect.Descriptor instead.
+func (*RefundPaymentResponse) Descriptor() ([]byte, []int) {
+	return file_tare_payments_v1_payments_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *RefundPaymentResponse) GetPaymentId() string {
+	if x != nil {
+		return x.PaymentId
+	}
+	return ""
+}
+
+func (x *RefundPaymentResponse) GetRefundId() string {
+	if x != nil {
+		return x.RefundId
+	}
+	return ""
+}
+
+func (x *RefundPaymentResponse) GetStatus() PaymentStatus {
+	if x != nil {
+		return x.Status
+	}
+	return PaymentStatus_PAYMENT_STATUS_UNSPECIFIED
+}
+
+func (x *RefundPaymentResponse) GetRefunded() *Money {
+	if x != nil {
+		return x.Refunded
+	}
+	return nil
+}
+
+func (x *RefundPaymentResponse) GetBalance() *Money {
+	if x != nil {
+		return x.Balance
+	}
+	return nil
+}
+
+func (x *RefundPaymentResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
 var File_tare_payments_v1_payments_proto protoreflect.FileDescriptor
 
 const file_tare_payments_v1_payments_proto_rawDesc = "" +
 	"\n" +
-	"\x1ftare/payments/v1/payments.proto\x12\x10tare.payments.v1\"M\n" +
-	"\x05Money\x12#\n" +
-	"\rcurrency_code\x18\x01 \x01(\tR\fcurrencyCode\x12\x1f\n" +
+	"\x1ftare/payments/v1/payments.proto\x12\x10tare.payments.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"`\n" +
+	"\x05Money\x126\n" +
+	"\rcurrency_code\x18\x01 \x01(\tB\x11\xbaH\x0er\f2\n" +
+	"^[A-Z]{3}$R\fcurrencyCode\x12\x1f\n" +
 	"\vminor_units\x18\x02 \x01(\x03R\n" +
-	"minorUnits\"\x81\x01\n" +
-	"\x12MakePaymentRequest\x12\x1d\n" +
+	"minorUnits\"\x87\x02\n" +
+	"\x12MakePaymentRequest\x12F\n" +
 	"\n" +
-	"payment_id\x18\x01 \x01(\tR\tpaymentId\x12\x1b\n" +
-	"\tuser_name\x18\x02 \x01(\tR\buserName\x12/\n" +
-	"\x06amount\x18\x03 \x01(\v2\x17.tare.payments.v1.MoneyR\x06amount\"\xed\x01\n" +
+	"payment_id\x18\x01 \x01(\tB'\xbaH$r\"(\x80\x012\x1d^[0-9A-Za-z][0-9A-Za-z._:-]*$R\tpaymentId\x12+\n" +
+	"\tuser_name\x18\x02 \x01(\tB\x0e\xbaH\vr\t\x10\x01(\x80\x02\xba\x01\x01\x00R\buserName\x12|\n" +
+	"\x06amount\x18\x03 \x01(\v2\x17.tare.payments.v1.MoneyBK\xbaHH\xba\x01B\n" +
+	"\x0famount.positive\x12\x19must be greater than zero\x1a\x14this.minor_units > 0\xc8\x01\x01R\x06amount\"\xed\x01\n" +
 	"\x13MakePaymentResponse\x12\x1d\n" +
 	"\n" +
 	"payment_id\x18\x01 \x01(\tR\tpaymentId\x127\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1f.tare.payments.v1.PaymentStatusR\x06status\x121\n" +
 	"\acharged\x18\x03 \x01(\v2\x17.tare.payments.v1.MoneyR\acharged\x121\n" +
 	"\abalance\x18\x04 \x01(\v2\x17.tare.payments.v1.MoneyR\abalance\x12\x18\n" +
-	"\amessage\x18\x05 \x01(\tR\amessage*K\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage\"\xa3\x02\n" +
+	"\aPayment\x12\x1d\n" +
+	"\n" +
+	"payment_id\x18\x01 \x01(\tR\tpaymentId\x12\x1b\n" +
+	"\tuser_name\x18\x02 \x01(\tR\buserName\x121\n" +
+	"\acharged\x18\x03 \x01(\v2\x17.tare.payments.v1.MoneyR\acharged\x123\n" +
+	"\brefunded\x18\x04 \x01(\v2\x17.tare.payments.v1.MoneyR\brefunded\x127\n" +
+	"\x06status\x18\x05 \x01(\x0e2\x1f.tare.payments.v1.PaymentStatusR\x06status\x12;\n" +
+	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\"[\n" +
+	"\x11GetPaymentRequest\x12F\n" +
+	"\n" +
+	"payment_id\x18\x01 \x01(\tB'\xbaH$r\"(\x80\x012\x1d^[0-9A-Za-z][0-9A-Za-z._:-]*$R\tpaymentId\"I\n" +
+	"\x12GetPaymentResponse\x123\n" +
+	"\apayment\x18\x01 \x01(\v2\x19.tare.payments.v1.PaymentR\apayment\"\x9f\x02\n" +
+	"\x14RefundPaymentRequest\x12F\n" +
+	"\n" +
+	"payment_id\x18\x01 \x01(\tB'\xbaH$r\"(\x80\x012\x1d^[0-9A-Za-z][0-9A-Za-z._:-]*$R\tpaymentId\x12D\n" +
+	"\trefund_id\x18\x02 \x01(\tB'\xbaH$r\"(\x80\x012\x1d^[0-9A-Za-z][0-9A-Za-z._:-]*$R\brefundId\x12y\n" +
+	"\x06amount\x18\x03 \x01(\v2\x17.tare.payments.v1.MoneyBH\xbaHE\xba\x01B\n" +
+	"\x0famount.positive\x12\x19must be greater than zero\x1a\x14this.minor_units > 0R\x06amount\"\x8e\x02\n" +
+	"\x15RefundPaymentResponse\x12\x1d\n" +
+	"\n" +
+	"payment_id\x18\x01 \x01(\tR\tpaymentId\x12\x1b\n" +
+	"\trefund_id\x18\x02 \x01(\tR\brefundId\x127\n" +
+	"\x06status\x18\x03 \x01(\x0e2\x1f.tare.payments.v1.PaymentStatusR\x06status\x123\n" +
+	"\brefunded\x18\x04 \x01(\v2\x17.tare.payments.v1.MoneyR\brefunded\x121\n" +
+	"\abalance\x18\x05 \x01(\v2\x17.tare.payments.v1.MoneyR\abalance\x12\x18\n" +
+	"\amessage\x18\x06 \x01(\tR\amessage*\x8c\x01\n" +
 	"\rPaymentStatus\x12\x1e\n" +
 	"\x1aPAYMENT_STATUS_UNSPECIFIED\x10\x00\x12\x1a\n" +
-	"\x16PAYMENT_STATUS_CHARGED\x10\x012l\n" +
+	"\x16PAYMENT_STATUS_CHARGED\x10\x01\x12\"\n" +
+	"\x1ePAYMENT_STATUS_PARTLY_REFUNDED\x10\x02\x12\x1b\n" +
+	"\x17PAYMENT_STATUS_REFUNDED\x10\x032\xa7\x02\n" +
 	"\x0ePaymentService\x12Z\n" +
-	"\vMakePayment\x12$.tare.payments.v1.MakePaymentRequest\x1a%.tare.payments.v1.MakePaymentResponseB<Z:github.com/tare-bench/tare/gen/tare/payments/v1;paymentsv1b\x06proto3"
+	"\vMakePayment\x12$.tare.payments.v1.MakePaymentRequest\x1a%.tare.payments.v1.MakePaymentResponse\x12W\n" +
+	"\n" +
+	"GetPayment\x12#.tare.payments.v1.GetPaymentRequest\x1a$.tare.payments.v1.GetPaymentResponse\x12`\n" +
+	"\rRefundPayment\x12&.tare.payments.v1.RefundPaymentRequest\x1a'.tare.payments.v1.RefundPaymentResponseB<Z:github.com/tare-bench/tare/gen/tare/payments/v1;paymentsv1b\x06proto3"
 
 var (
 	file_tare_payments_v1_payments_proto_rawDescOnce sync.Once
@@ -316,25 +700,44 @@ func file_tare_payments_v1_payments_proto_rawDescGZIP() []byte {
 }
 
 var file_tare_payments_v1_payments_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_tare_payments_v1_payments_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_tare_payments_v1_payments_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_tare_payments_v1_payments_proto_goTypes = []any{
-	(PaymentStatus)(0),          // 0: tare.payments.v1.PaymentStatus
-	(*Money)(nil),               // 1: tare.payments.v1.Money
-	(*MakePaymentRequest)(nil),  // 2: tare.payments.v1.MakePaymentRequest
-	(*MakePaymentResponse)(nil), // 3: tare.payments.v1.MakePaymentResponse
+	(PaymentStatus)(0),            // 0: tare.payments.v1.PaymentStatus
+	(*Money)(nil),                 // 1: tare.payments.v1.Money
+	(*MakePaymentRequest)(nil),    // 2: tare.payments.v1.MakePaymentRequest
+	(*MakePaymentResponse)(nil),   // 3: tare.payments.v1.MakePaymentResponse
+	(*Payment)(nil),               // 4: tare.payments.v1.Payment
+	(*GetPaymentRequest)(nil),     // 5: tare.payments.v1.GetPaymentRequest
+	(*GetPaymentResponse)(nil),    // 6: tare.payments.v1.GetPaymentResponse
+	(*RefundPaymentRequest)(nil),  // 7: tare.payments.v1.RefundPaymentRequest
+	(*RefundPaymentResponse)(nil), // 8: tare.payments.v1.RefundPaymentResponse
+	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
 }
 var file_tare_payments_v1_payments_proto_depIdxs = []int32{
-	1, // 0: tare.payments.v1.MakePaymentRequest.amount:type_name -> tare.payments.v1.Money
-	0, // 1: tare.payments.v1.MakePaymentResponse.status:type_name -> tare.payments.v1.PaymentStatus
-	1, // 2: tare.payments.v1.MakePaymentResponse.charged:type_name -> tare.payments.v1.Money
-	1, // 3: tare.payments.v1.MakePaymentResponse.balance:type_name -> tare.payments.v1.Money
-	2, // 4: tare.payments.v1.PaymentService.MakePayment:input_type -> tare.payments.v1.MakePaymentRequest
-	3, // 5: tare.payments.v1.PaymentService.MakePayment:output_type -> tare.payments.v1.MakePaymentResponse
-	5, // [5:6] is the sub-list for method output_type
-	4, // [4:5] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	1,  // 0: tare.payments.v1.MakePaymentRequest.amount:type_name -> tare.payments.v1.Money
+	0,  // 1: tare.payments.v1.MakePaymentResponse.status:type_name -> tare.payments.v1.PaymentStatus
+	1,  // 2: tare.payments.v1.MakePaymentResponse.charged:type_name -> tare.payments.v1.Money
+	1,  // 3: tare.payments.v1.MakePaymentResponse.balance:type_name -> tare.payments.v1.Money
+	1,  // 4: tare.payments.v1.Payment.charged:type_name -> tare.payments.v1.Money
+	1,  // 5: tare.payments.v1.Payment.refunded:type_name -> tare.payments.v1.Money
+	0,  // 6: tare.payments.v1.Payment.status:type_name -> tare.payments.v1.PaymentStatus
+	9,  // 7: tare.payments.v1.Payment.create_time:type_name -> google.protobuf.Timestamp
+	4,  // 8: tare.payments.v1.GetPaymentResponse.payment:type_name -> tare.payments.v1.Payment
+	1,  // 9: tare.payments.v1.RefundPaymentRequest.amount:type_name -> tare.payments.v1.Money
+	0,  // 10: tare.payments.v1.RefundPaymentResponse.status:type_name -> tare.payments.v1.PaymentStatus
+	1,  // 11: tare.payments.v1.RefundPaymentResponse.refunded:type_name -> tare.payments.v1.Money
+	1,  // 12: tare.payments.v1.RefundPaymentResponse.balance:type_name -> tare.payments.v1.Money
+	2,  // 13: tare.payments.v1.PaymentService.MakePayment:input_type -> tare.payments.v1.MakePaymentRequest
+	5,  // 14: tare.payments.v1.PaymentService.GetPayment:input_type -> tare.payments.v1.GetPaymentRequest
+	7,  // 15: tare.payments.v1.PaymentService.RefundPayment:input_type -> tare.payments.v1.RefundPaymentRequest
+	3,  // 16: tare.payments.v1.PaymentService.MakePayment:output_type -> tare.payments.v1.MakePaymentResponse
+	6,  // 17: tare.payments.v1.PaymentService.GetPayment:output_type -> tare.payments.v1.GetPaymentResponse
+	8,  // 18: tare.payments.v1.PaymentService.RefundPayment:output_type -> tare.payments.v1.RefundPaymentResponse
+	16, // [16:19] is the sub-list for method output_type
+	13, // [13:16] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_tare_payments_v1_payments_proto_init() }
@@ -348,7 +751,7 @@ func file_tare_payments_v1_payments_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tare_payments_v1_payments_proto_rawDesc), len(file_tare_payments_v1_payments_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   3,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

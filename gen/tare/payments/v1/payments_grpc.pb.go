@@ -24,18 +24,29 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	PaymentService_MakePayment_FullMethodName = "/tare.payments.v1.PaymentService/MakePayment"
+	PaymentService_MakePayment_FullMethodName   = "/tare.payments.v1.PaymentService/MakePayment"
+	PaymentService_GetPayment_FullMethodName    = "/tare.payments.v1.PaymentService/GetPayment"
+	PaymentService_RefundPayment_FullMethodName = "/tare.payments.v1.PaymentService/RefundPayment"
 )
 
 // PaymentServiceClient is the client API for PaymentService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PaymentService charges users' accounts.
+// PaymentService charges users' accounts, and gives back what it charged.
 type PaymentServiceClient interface {
 	// MakePayment charges one account once. Repeating a payment_id with the
-	// same content gives the same answer and charges nothing more.
+	// same content gives the same answer and charges nothing more; with other
+	// content it is ALREADY_EXISTS. An account that holds too little is
+	// FAILED_PRECONDITION, and stays as it is.
 	MakePayment(ctx context.Context, in *MakePaymentRequest, opts ...grpc.CallOption) (*MakePaymentResponse, error)
+	// GetPayment gives one payment as it stands.
+	GetPayment(ctx context.Context, in *GetPaymentRequest, opts ...grpc.CallOption) (*GetPaymentResponse, error)
+	// RefundPayment gives back a payment, or a part of it, once. Repeating a
+	// refund_id with the same content gives the same answer; with other content
+	// it is ALREADY_EXISTS. More than is left of the payment is
+	// FAILED_PRECONDITION.
+	RefundPayment(ctx context.Context, in *RefundPaymentRequest, opts ...grpc.CallOption) (*RefundPaymentResponse, error)
 }
 
 type paymentServiceClient struct {
@@ -56,15 +67,44 @@ func (c *paymentServiceClient) MakePayment(ctx context.Context, in *MakePaymentR
 	return out, nil
 }
 
+func (c *paymentServiceClient) GetPayment(ctx context.Context, in *GetPaymentRequest, opts ...grpc.CallOption) (*GetPaymentResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetPaymentResponse)
+	err := c.cc.Invoke(ctx, PaymentService_GetPayment_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *paymentServiceClient) RefundPayment(ctx context.Context, in *RefundPaymentRequest, opts ...grpc.CallOption) (*RefundPaymentResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RefundPaymentResponse)
+	err := c.cc.Invoke(ctx, PaymentService_RefundPayment_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PaymentServiceServer is the server API for PaymentService service.
 // All implementations must embed UnimplementedPaymentServiceServer
 // for forward compatibility.
 //
-// PaymentService charges users' accounts.
+// PaymentService charges users' accounts, and gives back what it charged.
 type PaymentServiceServer interface {
 	// MakePayment charges one account once. Repeating a payment_id with the
-	// same content gives the same answer and charges nothing more.
+	// same content gives the same answer and charges nothing more; with other
+	// content it is ALREADY_EXISTS. An account that holds too little is
+	// FAILED_PRECONDITION, and stays as it is.
 	MakePayment(context.Context, *MakePaymentRequest) (*MakePaymentResponse, error)
+	// GetPayment gives one payment as it stands.
+	GetPayment(context.Context, *GetPaymentRequest) (*GetPaymentResponse, error)
+	// RefundPayment gives back a payment, or a part of it, once. Repeating a
+	// refund_id with the same content gives the same answer; with other content
+	// it is ALREADY_EXISTS. More than is left of the payment is
+	// FAILED_PRECONDITION.
+	RefundPayment(context.Context, *RefundPaymentRequest) (*RefundPaymentResponse, error)
 	mustEmbedUnimplementedPaymentServiceServer()
 }
 
@@ -77,6 +117,12 @@ type UnimplementedPaymentServiceServer struct{}
 
 func (UnimplementedPaymentServiceServer) MakePayment(context.Context, *MakePaymentRequest) (*MakePaymentResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method MakePayment not implemented")
+}
+func (UnimplementedPaymentServiceServer) GetPayment(context.Context, *GetPaymentRequest) (*GetPaymentResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetPayment not implemented")
+}
+func (UnimplementedPaymentServiceServer) RefundPayment(context.Context, *RefundPaymentRequest) (*RefundPaymentResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RefundPayment not implemented")
 }
 func (UnimplementedPaymentServiceServer) mustEmbedUnimplementedPaymentServiceServer() {}
 func (UnimplementedPaymentServiceServer) testEmbeddedByValue()                        {}
@@ -117,6 +163,42 @@ func _PaymentService_MakePayment_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PaymentService_GetPayment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetPaymentRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PaymentServiceServer).GetPayment(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PaymentService_GetPayment_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PaymentServiceServer).GetPayment(ctx, req.(*GetPaymentRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PaymentService_RefundPayment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RefundPaymentRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PaymentServiceServer).RefundPayment(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PaymentService_RefundPayment_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PaymentServiceServer).RefundPayment(ctx, req.(*RefundPaymentRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PaymentService_ServiceDesc is the grpc.ServiceDesc for PaymentService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -127,6 +209,14 @@ var PaymentService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MakePayment",
 			Handler:    _PaymentService_MakePayment_Handler,
+		},
+		{
+			MethodName: "GetPayment",
+			Handler:    _PaymentService_GetPayment_Handler,
+		},
+		{
+			MethodName: "RefundPayment",
+			Handler:    _PaymentService_RefundPayment_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -38,13 +38,32 @@ const (
 	// OrderServiceCreateOrderProcedure is the fully-qualified name of the OrderService's CreateOrder
 	// RPC.
 	OrderServiceCreateOrderProcedure = "/tare.orders.v1.OrderService/CreateOrder"
+	// OrderServiceGetOrderProcedure is the fully-qualified name of the OrderService's GetOrder RPC.
+	OrderServiceGetOrderProcedure = "/tare.orders.v1.OrderService/GetOrder"
+	// OrderServiceListOrdersProcedure is the fully-qualified name of the OrderService's ListOrders RPC.
+	OrderServiceListOrdersProcedure = "/tare.orders.v1.OrderService/ListOrders"
+	// OrderServiceWatchOrdersProcedure is the fully-qualified name of the OrderService's WatchOrders
+	// RPC.
+	OrderServiceWatchOrdersProcedure = "/tare.orders.v1.OrderService/WatchOrders"
 )
 
 // OrderServiceClient is a client for the tare.orders.v1.OrderService service.
 type OrderServiceClient interface {
 	// CreateOrder takes one order and charges its total to the user's account.
-	// Repeating an order_id with the same content gives the same answer.
+	// Repeating an order_id with the same content gives the same answer; with
+	// other content it is ALREADY_EXISTS. An order whose payment is refused is
+	// FAILED_PRECONDITION. Where the call ends without an answer, the order may
+	// have been taken: repeat it, or look with GetOrder.
 	CreateOrder(context.Context, *connect.Request[v1.CreateOrderRequest]) (*connect.Response[v1.CreateOrderResponse], error)
+	// GetOrder gives one order as it stands.
+	GetOrder(context.Context, *connect.Request[v1.GetOrderRequest]) (*connect.Response[v1.GetOrderResponse], error)
+	// ListOrders gives orders a page at a time, the newest first. An order that
+	// comes in while pages are turned is on none of them, and moves none.
+	ListOrders(context.Context, *connect.Request[v1.ListOrdersRequest]) (*connect.Response[v1.ListOrdersResponse], error)
+	// WatchOrders gives each order as it stands, each time that it changes, in
+	// the order of the changes, until the caller ends the call. Changes that
+	// follow one another closely may come as one.
+	WatchOrders(context.Context, *connect.Request[v1.WatchOrdersRequest]) (*connect.ServerStreamForClient[v1.WatchOrdersResponse], error)
 }
 
 // NewOrderServiceClient constructs a client for the tare.orders.v1.OrderService service. By
@@ -64,12 +83,33 @@ func NewOrderServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithSchema(orderServiceMethods.ByName("CreateOrder")),
 			connect.WithClientOptions(opts...),
 		),
+		getOrder: connect.NewClient[v1.GetOrderRequest, v1.GetOrderResponse](
+			httpClient,
+			baseURL+OrderServiceGetOrderProcedure,
+			connect.WithSchema(orderServiceMethods.ByName("GetOrder")),
+			connect.WithClientOptions(opts...),
+		),
+		listOrders: connect.NewClient[v1.ListOrdersRequest, v1.ListOrdersResponse](
+			httpClient,
+			baseURL+OrderServiceListOrdersProcedure,
+			connect.WithSchema(orderServiceMethods.ByName("ListOrders")),
+			connect.WithClientOptions(opts...),
+		),
+		watchOrders: connect.NewClient[v1.WatchOrdersRequest, v1.WatchOrdersResponse](
+			httpClient,
+			baseURL+OrderServiceWatchOrdersProcedure,
+			connect.WithSchema(orderServiceMethods.ByName("WatchOrders")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // orderServiceClient implements OrderServiceClient.
 type orderServiceClient struct {
 	createOrder *connect.Client[v1.CreateOrderRequest, v1.CreateOrderResponse]
+	getOrder    *connect.Client[v1.GetOrderRequest, v1.GetOrderResponse]
+	listOrders  *connect.Client[v1.ListOrdersRequest, v1.ListOrdersResponse]
+	watchOrders *connect.Client[v1.WatchOrdersRequest, v1.WatchOrdersResponse]
 }
 
 // CreateOrder calls tare.orders.v1.OrderService.CreateOrder.
@@ -77,11 +117,38 @@ func (c *orderServiceClient) CreateOrder(ctx context.Context, req *connect.Reque
 	return c.createOrder.CallUnary(ctx, req)
 }
 
+// GetOrder calls tare.orders.v1.OrderService.GetOrder.
+func (c *orderServiceClient) GetOrder(ctx context.Context, req *connect.Request[v1.GetOrderRequest]) (*connect.Response[v1.GetOrderResponse], error) {
+	return c.getOrder.CallUnary(ctx, req)
+}
+
+// ListOrders calls tare.orders.v1.OrderService.ListOrders.
+func (c *orderServiceClient) ListOrders(ctx context.Context, req *connect.Request[v1.ListOrdersRequest]) (*connect.Response[v1.ListOrdersResponse], error) {
+	return c.listOrders.CallUnary(ctx, req)
+}
+
+// WatchOrders calls tare.orders.v1.OrderService.WatchOrders.
+func (c *orderServiceClient) WatchOrders(ctx context.Context, req *connect.Request[v1.WatchOrdersRequest]) (*connect.ServerStreamForClient[v1.WatchOrdersResponse], error) {
+	return c.watchOrders.CallServerStream(ctx, req)
+}
+
 // OrderServiceHandler is an implementation of the tare.orders.v1.OrderService service.
 type OrderServiceHandler interface {
 	// CreateOrder takes one order and charges its total to the user's account.
-	// Repeating an order_id with the same content gives the same answer.
+	// Repeating an order_id with the same content gives the same answer; with
+	// other content it is ALREADY_EXISTS. An order whose payment is refused is
+	// FAILED_PRECONDITION. Where the call ends without an answer, the order may
+	// have been taken: repeat it, or look with GetOrder.
 	CreateOrder(context.Context, *connect.Request[v1.CreateOrderRequest]) (*connect.Response[v1.CreateOrderResponse], error)
+	// GetOrder gives one order as it stands.
+	GetOrder(context.Context, *connect.Request[v1.GetOrderRequest]) (*connect.Response[v1.GetOrderResponse], error)
+	// ListOrders gives orders a page at a time, the newest first. An order that
+	// comes in while pages are turned is on none of them, and moves none.
+	ListOrders(context.Context, *connect.Request[v1.ListOrdersRequest]) (*connect.Response[v1.ListOrdersResponse], error)
+	// WatchOrders gives each order as it stands, each time that it changes, in
+	// the order of the changes, until the caller ends the call. Changes that
+	// follow one another closely may come as one.
+	WatchOrders(context.Context, *connect.Request[v1.WatchOrdersRequest], *connect.ServerStream[v1.WatchOrdersResponse]) error
 }
 
 // NewOrderServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -97,10 +164,34 @@ func NewOrderServiceHandler(svc OrderServiceHandler, opts ...connect.HandlerOpti
 		connect.WithSchema(orderServiceMethods.ByName("CreateOrder")),
 		connect.WithHandlerOptions(opts...),
 	)
+	orderServiceGetOrderHandler := connect.NewUnaryHandler(
+		OrderServiceGetOrderProcedure,
+		svc.GetOrder,
+		connect.WithSchema(orderServiceMethods.ByName("GetOrder")),
+		connect.WithHandlerOptions(opts...),
+	)
+	orderServiceListOrdersHandler := connect.NewUnaryHandler(
+		OrderServiceListOrdersProcedure,
+		svc.ListOrders,
+		connect.WithSchema(orderServiceMethods.ByName("ListOrders")),
+		connect.WithHandlerOptions(opts...),
+	)
+	orderServiceWatchOrdersHandler := connect.NewServerStreamHandler(
+		OrderServiceWatchOrdersProcedure,
+		svc.WatchOrders,
+		connect.WithSchema(orderServiceMethods.ByName("WatchOrders")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/tare.orders.v1.OrderService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case OrderServiceCreateOrderProcedure:
 			orderServiceCreateOrderHandler.ServeHTTP(w, r)
+		case OrderServiceGetOrderProcedure:
+			orderServiceGetOrderHandler.ServeHTTP(w, r)
+		case OrderServiceListOrdersProcedure:
+			orderServiceListOrdersHandler.ServeHTTP(w, r)
+		case OrderServiceWatchOrdersProcedure:
+			orderServiceWatchOrdersHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -112,4 +203,16 @@ type UnimplementedOrderServiceHandler struct{}
 
 func (UnimplementedOrderServiceHandler) CreateOrder(context.Context, *connect.Request[v1.CreateOrderRequest]) (*connect.Response[v1.CreateOrderResponse], error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("tare.orders.v1.OrderService.CreateOrder is not implemented"))
+}
+
+func (UnimplementedOrderServiceHandler) GetOrder(context.Context, *connect.Request[v1.GetOrderRequest]) (*connect.Response[v1.GetOrderResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("tare.orders.v1.OrderService.GetOrder is not implemented"))
+}
+
+func (UnimplementedOrderServiceHandler) ListOrders(context.Context, *connect.Request[v1.ListOrdersRequest]) (*connect.Response[v1.ListOrdersResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("tare.orders.v1.OrderService.ListOrders is not implemented"))
+}
+
+func (UnimplementedOrderServiceHandler) WatchOrders(context.Context, *connect.Request[v1.WatchOrdersRequest], *connect.ServerStream[v1.WatchOrdersResponse]) error {
+	return connect.NewError(connect.CodeUnimplemented, errors.New("tare.orders.v1.OrderService.WatchOrders is not implemented"))
 }

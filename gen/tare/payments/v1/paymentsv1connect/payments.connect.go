@@ -41,13 +41,28 @@ const (
 	// PaymentServiceMakePaymentProcedure is the fully-qualified name of the PaymentService's
 	// MakePayment RPC.
 	PaymentServiceMakePaymentProcedure = "/tare.payments.v1.PaymentService/MakePayment"
+	// PaymentServiceGetPaymentProcedure is the fully-qualified name of the PaymentService's GetPayment
+	// RPC.
+	PaymentServiceGetPaymentProcedure = "/tare.payments.v1.PaymentService/GetPayment"
+	// PaymentServiceRefundPaymentProcedure is the fully-qualified name of the PaymentService's
+	// RefundPayment RPC.
+	PaymentServiceRefundPaymentProcedure = "/tare.payments.v1.PaymentService/RefundPayment"
 )
 
 // PaymentServiceClient is a client for the tare.payments.v1.PaymentService service.
 type PaymentServiceClient interface {
 	// MakePayment charges one account once. Repeating a payment_id with the
-	// same content gives the same answer and charges nothing more.
+	// same content gives the same answer and charges nothing more; with other
+	// content it is ALREADY_EXISTS. An account that holds too little is
+	// FAILED_PRECONDITION, and stays as it is.
 	MakePayment(context.Context, *connect.Request[v1.MakePaymentRequest]) (*connect.Response[v1.MakePaymentResponse], error)
+	// GetPayment gives one payment as it stands.
+	GetPayment(context.Context, *connect.Request[v1.GetPaymentRequest]) (*connect.Response[v1.GetPaymentResponse], error)
+	// RefundPayment gives back a payment, or a part of it, once. Repeating a
+	// refund_id with the same content gives the same answer; with other content
+	// it is ALREADY_EXISTS. More than is left of the payment is
+	// FAILED_PRECONDITION.
+	RefundPayment(context.Context, *connect.Request[v1.RefundPaymentRequest]) (*connect.Response[v1.RefundPaymentResponse], error)
 }
 
 // NewPaymentServiceClient constructs a client for the tare.payments.v1.PaymentService service. By
@@ -67,12 +82,26 @@ func NewPaymentServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithSchema(paymentServiceMethods.ByName("MakePayment")),
 			connect.WithClientOptions(opts...),
 		),
+		getPayment: connect.NewClient[v1.GetPaymentRequest, v1.GetPaymentResponse](
+			httpClient,
+			baseURL+PaymentServiceGetPaymentProcedure,
+			connect.WithSchema(paymentServiceMethods.ByName("GetPayment")),
+			connect.WithClientOptions(opts...),
+		),
+		refundPayment: connect.NewClient[v1.RefundPaymentRequest, v1.RefundPaymentResponse](
+			httpClient,
+			baseURL+PaymentServiceRefundPaymentProcedure,
+			connect.WithSchema(paymentServiceMethods.ByName("RefundPayment")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // paymentServiceClient implements PaymentServiceClient.
 type paymentServiceClient struct {
-	makePayment *connect.Client[v1.MakePaymentRequest, v1.MakePaymentResponse]
+	makePayment   *connect.Client[v1.MakePaymentRequest, v1.MakePaymentResponse]
+	getPayment    *connect.Client[v1.GetPaymentRequest, v1.GetPaymentResponse]
+	refundPayment *connect.Client[v1.RefundPaymentRequest, v1.RefundPaymentResponse]
 }
 
 // MakePayment calls tare.payments.v1.PaymentService.MakePayment.
@@ -80,11 +109,30 @@ func (c *paymentServiceClient) MakePayment(ctx context.Context, req *connect.Req
 	return c.makePayment.CallUnary(ctx, req)
 }
 
+// GetPayment calls tare.payments.v1.PaymentService.GetPayment.
+func (c *paymentServiceClient) GetPayment(ctx context.Context, req *connect.Request[v1.GetPaymentRequest]) (*connect.Response[v1.GetPaymentResponse], error) {
+	return c.getPayment.CallUnary(ctx, req)
+}
+
+// RefundPayment calls tare.payments.v1.PaymentService.RefundPayment.
+func (c *paymentServiceClient) RefundPayment(ctx context.Context, req *connect.Request[v1.RefundPaymentRequest]) (*connect.Response[v1.RefundPaymentResponse], error) {
+	return c.refundPayment.CallUnary(ctx, req)
+}
+
 // PaymentServiceHandler is an implementation of the tare.payments.v1.PaymentService service.
 type PaymentServiceHandler interface {
 	// MakePayment charges one account once. Repeating a payment_id with the
-	// same content gives the same answer and charges nothing more.
+	// same content gives the same answer and charges nothing more; with other
+	// content it is ALREADY_EXISTS. An account that holds too little is
+	// FAILED_PRECONDITION, and stays as it is.
 	MakePayment(context.Context, *connect.Request[v1.MakePaymentRequest]) (*connect.Response[v1.MakePaymentResponse], error)
+	// GetPayment gives one payment as it stands.
+	GetPayment(context.Context, *connect.Request[v1.GetPaymentRequest]) (*connect.Response[v1.GetPaymentResponse], error)
+	// RefundPayment gives back a payment, or a part of it, once. Repeating a
+	// refund_id with the same content gives the same answer; with other content
+	// it is ALREADY_EXISTS. More than is left of the payment is
+	// FAILED_PRECONDITION.
+	RefundPayment(context.Context, *connect.Request[v1.RefundPaymentRequest]) (*connect.Response[v1.RefundPaymentResponse], error)
 }
 
 // NewPaymentServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -100,10 +148,26 @@ func NewPaymentServiceHandler(svc PaymentServiceHandler, opts ...connect.Handler
 		connect.WithSchema(paymentServiceMethods.ByName("MakePayment")),
 		connect.WithHandlerOptions(opts...),
 	)
+	paymentServiceGetPaymentHandler := connect.NewUnaryHandler(
+		PaymentServiceGetPaymentProcedure,
+		svc.GetPayment,
+		connect.WithSchema(paymentServiceMethods.ByName("GetPayment")),
+		connect.WithHandlerOptions(opts...),
+	)
+	paymentServiceRefundPaymentHandler := connect.NewUnaryHandler(
+		PaymentServiceRefundPaymentProcedure,
+		svc.RefundPayment,
+		connect.WithSchema(paymentServiceMethods.ByName("RefundPayment")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/tare.payments.v1.PaymentService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case PaymentServiceMakePaymentProcedure:
 			paymentServiceMakePaymentHandler.ServeHTTP(w, r)
+		case PaymentServiceGetPaymentProcedure:
+			paymentServiceGetPaymentHandler.ServeHTTP(w, r)
+		case PaymentServiceRefundPaymentProcedure:
+			paymentServiceRefundPaymentHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -115,4 +179,12 @@ type UnimplementedPaymentServiceHandler struct{}
 
 func (UnimplementedPaymentServiceHandler) MakePayment(context.Context, *connect.Request[v1.MakePaymentRequest]) (*connect.Response[v1.MakePaymentResponse], error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("tare.payments.v1.PaymentService.MakePayment is not implemented"))
+}
+
+func (UnimplementedPaymentServiceHandler) GetPayment(context.Context, *connect.Request[v1.GetPaymentRequest]) (*connect.Response[v1.GetPaymentResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("tare.payments.v1.PaymentService.GetPayment is not implemented"))
+}
+
+func (UnimplementedPaymentServiceHandler) RefundPayment(context.Context, *connect.Request[v1.RefundPaymentRequest]) (*connect.Response[v1.RefundPaymentResponse], error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("tare.payments.v1.PaymentService.RefundPayment is not implemented"))
 }
