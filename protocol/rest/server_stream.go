@@ -10,6 +10,10 @@ import (
 )
 
 func (s *server) streaming(w http.ResponseWriter, r *http.Request) {
+	if s.method.Kind == rpc.Bidi && r.ProtoMajor == 1 {
+		answerFailure(w, rpc.Errorf(rpc.Unimplemented, "%s: %v", s.method.Path(), errHalfDuplex))
+		return
+	}
 	ctx, cancel, err := deadline(r)
 	if err != nil {
 		answerFailure(w, err)
