@@ -82,7 +82,7 @@ func (m *method) answerOne(h rpc.Handler) func(context.Context, *connect.Request
 		c := r.Msg
 		c.method = m
 		if err := h.Handle(ctx, m.Method, c); err != nil {
-			return nil, sendable(err)
+			return nil, wholeAnswer(err, r.Peer())
 		}
 		if err := m.checkReplies(c.replies); err != nil {
 			return nil, err

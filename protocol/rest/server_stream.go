@@ -137,7 +137,7 @@ func (s *serverStream) end(err error) {
 
 // fail ends a stream whose status has been sent.
 func (s *serverStream) fail(err error) {
-	_, body := encodeFailure(err)
+	_, body, _ := encodeFailure(err)
 	s.out.b = s.out.b[:0]
 	s.streamOut.failure(s.out, body)
 	_ = s.write() // the caller is gone
