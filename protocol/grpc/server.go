@@ -77,13 +77,7 @@ func (m *method) answerOne(h any, ctx context.Context, decode func(any) error, _
 			return nil, statusOf(err)
 		}
 	}
-	c := &unaryCall{method: m, message: slot{binding: m.in}}
-	if err := decode(&c.message); err != nil {
-		return nil, err
-	}
-	if c.message.err != nil {
-		return nil, statusOf(unparsable(c.message.err))
-	}
+	c := &unaryCall{method: m, decode: decode, message: slot{binding: m.in}}
 	if err := h.(rpc.Handler).Handle(ctx, m.Method, c); err != nil {
 		return nil, statusOf(err)
 	}
@@ -119,9 +113,12 @@ func unparsable(err error) error {
 }
 
 // unaryCall is a unary call as its handler holds it, in one allocation. Its slot
-// holds first the request and then the reply.
+// holds first the request and then the reply. The request is decompressed and
+// parsed when it is asked for; its bytes grpc-go takes from the connection as
+// they come, up to the stream's window.
 type unaryCall struct {
 	method  *method
+	decode  func(any) error
 	message slot
 	taken   bool
 	replies int
@@ -132,7 +129,14 @@ func (c *unaryCall) Recv() (any, error) {
 		return nil, io.EOF
 	}
 	c.taken = true
-	return c.message.take()
+	if err := c.decode(&c.message); err != nil {
+		return nil, answerOf(err)
+	}
+	plain, err := c.message.take()
+	if err != nil {
+		return nil, unparsable(err)
+	}
+	return plain, nil
 }
 
 func (c *unaryCall) Send(plain any) error {
