@@ -1,0 +1,86 @@
+package port_test
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/tare-bench/tare/catalog"
+	"github.com/tare-bench/tare/protocol"
+	"github.com/tare-bench/tare/protocol/protocoltest"
+	"github.com/tare-bench/tare/rpc"
+	"github.com/tare-bench/tare/service/port"
+	"github.com/tare-bench/tare/setting"
+)
+
+// served gives the stacks that a port is for.
+func served(t testing.TB) (all []catalog.Stack) {
+	t.Helper()
+	c := catalog.Default()
+	for _, name := range c.Served {
+		s, err := c.Stack(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// config is that of a port with all stacks, which a test may alter.
+func config(t testing.TB, h rpc.Handler, svcs ...*rpc.Service) port.Config {
+	t.Helper()
+	c := port.Config{
+		Services: svcs, Handler: h,
+		Limits: port.DefaultLimits, Grace: patience, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}
+	for _, s := range served(t) {
+		c.Stacks = append(c.Stacks, port.Stack{Protocol: s.Protocol.(protocol.Mounter), Options: s.Options(1)})
+	}
+	return c
+}
+
+// patience is how long a test waits before it calls a port stuck.
+const patience = time.Minute
+
+// onPort is the protocol of one stack, whose server is a port with all of them.
+type onPort struct {
+	protocol.Protocol
+	t     *testing.T
+	stack int
+}
+
+func (p onPort) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h rpc.Handler, o protocol.Options) error {
+	c := config(p.t, h, svc)
+	c.Limits.Streams = max(c.Limits.Streams, o.InFlight)
+	for i := range c.Stacks {
+		c.Stacks[i].Options.MaxMessage = o.MaxMessage
+	}
+	c.Stacks[p.stack].Options = o
+	return port.Serve(ctx, l, c)
+}
+
+// TestPortHoldsTheContractOfEveryProtocol has the protocols' own clients find no
+// difference between their servers and the port.
+func TestPortHoldsTheContractOfEveryProtocol(t *testing.T) {
+	for i, s := range served(t) {
+		for _, given := range versions(s.Protocol.Spec().Settings) {
+			t.Run(s.Name+"@"+given["http"], func(t *testing.T) {
+				t.Parallel()
+				protocoltest.Run(t, onPort{s.Protocol, t, i}, protocoltest.Stack{Codec: s.Codec, Settings: given})
+			})
+		}
+	}
+}
+
+// versions gives the settings for each version of HTTP that a protocol has.
+func versions(declared []setting.Setting) []map[string]string {
+	for _, s := range declared {
+		if s.Name == "http" {
+			return []map[string]string{{"http": "1.1"}, {"http": "2", "conns": "1"}}
+		}
+	}
+	return []map[string]string{nil}
+}
