@@ -2,48 +2,15 @@ package port_test
 
 import (
 	"context"
-	"log/slog"
 	"net"
 	"testing"
-	"time"
 
-	"github.com/tare-bench/tare/catalog"
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/protocol/protocoltest"
 	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/service/port"
 	"github.com/tare-bench/tare/setting"
 )
-
-// served gives the stacks that a port is for.
-func served(t testing.TB) (all []catalog.Stack) {
-	t.Helper()
-	c := catalog.Default()
-	for _, name := range c.Served {
-		s, err := c.Stack(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, s)
-	}
-	return all
-}
-
-// config is that of a port with all stacks, which a test may alter.
-func config(t testing.TB, h rpc.Handler, svcs ...*rpc.Service) port.Config {
-	t.Helper()
-	c := port.Config{
-		Services: svcs, Handler: h,
-		Limits: port.DefaultLimits, Grace: patience, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-	}
-	for _, s := range served(t) {
-		c.Stacks = append(c.Stacks, port.Stack{Protocol: s.Protocol.(protocol.Mounter), Options: s.Options(1)})
-	}
-	return c
-}
-
-// patience is how long a test waits before it calls a port stuck.
-const patience = time.Minute
 
 // onPort is the protocol of one stack, whose server is a port with all of them.
 type onPort struct {

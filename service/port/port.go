@@ -37,6 +37,10 @@ type Config struct {
 	// Ready says why the services cannot answer at the moment; nil: they always
 	// can. Callers of /readyz read the error's text.
 	Ready func(context.Context) error
+	// Mixed says that one connection of HTTP/2 may carry calls of several
+	// protocols, as a proxy's may: gRPC is then answered by net/http's server,
+	// at several times the cost.
+	Mixed bool
 	// Extra answers patterns of http.ServeMux, beside health checks and REST.
 	Extra map[string]http.Handler
 	Log   *slog.Logger
@@ -110,7 +114,9 @@ func newPort(addr net.Addr, c Config) (*port, error) {
 		way := newHandover(addr)
 		p.native, p.ways = append(p.native, m.Native), append(p.ways, way)
 		for _, media := range m.Media {
-			p.door.native[media] = way
+			if !c.Mixed {
+				p.door.native[media] = way
+			}
 		}
 	}
 	p.ready = newReadiness(c.Ready, p.native)
