@@ -45,7 +45,7 @@ func transport(t *testing.T, version string, secure *tls.Config) *http.Client {
 	default:
 		p.SetUnencryptedHTTP2(true)
 	}
-	tr := &http.Transport{Protocols: p, TLSClientConfig: secure}
+	tr := &http.Transport{Protocols: p, TLSClientConfig: secure.Clone()}
 	t.Cleanup(tr.CloseIdleConnections)
 	return &http.Client{Transport: tr}
 }
