@@ -62,8 +62,12 @@ func handlersOf(svc *rpc.Service, h rpc.Handler, o protocol.Options) (map[string
 }
 
 func (m *method) handler(h rpc.Handler, o protocol.Options) http.Handler {
+	subtype := o.Codec.Spec().Subtype
 	options := append(handlerCompression(o),
-		connect.WithCodec(&wire{name: o.Codec.Spec().Subtype, sends: m.out, receives: m.in}),
+		connect.WithCodec(&wire{name: subtype, sends: m.out, receives: m.in}),
+		// A content type with this parameter is one of its own to connect, which
+		// has a codec for JSON's that knows generated messages alone.
+		connect.WithCodec(&wire{name: subtype + "; charset=utf-8", sends: m.out, receives: m.in}),
 		connect.WithReadMaxBytes(o.MaxMessage))
 	switch m.Kind {
 	case rpc.Unary:
