@@ -60,6 +60,8 @@ var importRules = []importRule{
 	{"workload/*", join([]string{"workload", "store", "rpc", "setting"}, generated), implTests, reasonImpl},
 	{"catalog", join(interfaces, leaves, []string{"protocol/*", "workload/*", "plan"}), implTests, "it answers what a plan asks, and knows nothing of how things are measured"},
 
+	{"service/*", []string{"rpc"}, generated, "what makes a service one to keep stands around any handler, whatever it answers and whoever carries its calls"},
+
 	{"plan", []string{"link", "record", "setting", "workload", "stats"}, []string{"rpc"}, reasonJoints},
 	{"stats", []string{"record"}, []string{"stats/statstest"}, reasonJoints},
 	{"report", []string{"record", "stats"}, []string{"report/*", "stats/statstest"}, reasonJoints},
