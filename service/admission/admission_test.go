@@ -278,6 +278,33 @@ func TestManyCallersShareFewPlaces(t *testing.T) {
 	}
 }
 
+// A caller may leave just when its turn comes; the turn is not lost.
+func TestLeavingAtOnesTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 2000 { // of which some meet
+			ctx, leave := context.WithCancel(t.Context())
+			c := newCaller(t, rpc.HandlerFunc(func(context.Context, *rpc.Method, rpc.Stream) error {
+				time.Sleep(time.Second)
+				leave()
+				return nil
+			}), admission.Limits{AtWork: 1, Waiting: 1, Wait: time.Minute})
+			c.call(t.Context(), unary, job{name: "first"})
+			c.call(ctx, unary, job{name: "leaves"})
+			c.wg.Wait()
+			c.call(t.Context(), unary, job{name: "next"})
+			if _, begun := c.got["next"]; begun {
+				t.Fatal("the handler takes a second, and did not")
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+			c.want(t, "next", rpc.OK, 2*time.Second)
+			if t.Failed() {
+				return
+			}
+		}
+	})
+}
+
 func TestLimitsThatAdmitNothingAreRefused(t *testing.T) {
 	for _, l := range []admission.Limits{{}, {AtWork: -1}, {AtWork: 1, Waiting: -1}, {AtWork: 1, Wait: -1}, {AtWork: 1, Streams: -1}} {
 		if _, err := admission.New(new(office), l); err == nil {
