@@ -65,8 +65,7 @@ func (s *orderService) Close() error {
 // create keeps an order before it has it paid, so that a crash between the two
 // leaves what can be carried on: see docs/decisions/0010.
 func (s *orderService) create(ctx context.Context, r *CreateOrderRequest) (*CreateOrderResponse, error) {
-	given := r.order(now())
-	o, err := s.orders.AddOrder(ctx, given)
+	o, err := s.orders.AddOrder(ctx, r.order(now()))
 	switch {
 	case errors.Is(err, store.ErrExists):
 		return nil, rpc.Errorf(rpc.AlreadyExists, "order_id %q exists with other content", r.OrderID)
@@ -75,8 +74,7 @@ func (s *orderService) create(ctx context.Context, r *CreateOrderRequest) (*Crea
 	}
 	if o.Status == store.OrderPending {
 		s.changes.tell()
-		first := o.Created.Equal(given.Created)
-		if o, err = s.till.settle(ctx, o, first); err != nil {
+		if o, err = s.till.settle(ctx, o); err != nil {
 			return nil, err
 		}
 	}

@@ -9,15 +9,20 @@ import (
 	"github.com/tare-bench/tare/store"
 )
 
-// doubt is how long after an order was refused an earlier attempt to pay for it
-// may still be charged: its deadline is over by then.
+// doubt is how long after an order was refused another attempt to pay for it may
+// still be charged, one that was given up for lost: its deadline is over by then.
 const doubt = time.Minute
+
+// mostOwed bounds what is kept of it. Of more refusals in a minute, those beyond
+// are not looked at again.
+const mostOwed = 1 << 16
 
 // refusedRefund is the ID under which the payment of a refused order goes back.
 const refusedRefund = "refused"
 
-// owed are refused orders whose payment must go back, if there is one. They are
-// kept in memory only: it takes a race and then a crash to lose one.
+// owed are refused orders whose payment must go back, if there is one: the
+// account held too little for one attempt, and then enough for another. They are
+// kept in memory only: it takes that race and then a crash to lose one.
 type owed struct {
 	mu     sync.Mutex
 	orders map[string]debt
@@ -36,7 +41,10 @@ func (w *owed) maybe(o store.Order) { w.add(o, now().Add(doubt)) }
 func (w *owed) add(o store.Order, due time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.orders[o.ID] = debt{o, due}
+	if len(w.orders) < mostOwed {
+		o.Lines = nil
+		w.orders[o.ID] = debt{o, due}
+	}
 }
 
 // due gives the orders whose time has come.
@@ -57,17 +65,7 @@ func (w *owed) settled(id string) {
 	delete(w.orders, id)
 }
 
-// payBack gives back what is owed. What cannot be given back now stays owed.
-func (t till) payBack(ctx context.Context) {
-	for _, o := range t.owed.due(now()) {
-		if err := t.giveBack(ctx, o); err != nil {
-			t.log.Warn("give back the payment of a refused order", "order_id", o.ID, "error", err)
-			continue
-		}
-		t.owed.settled(o.ID)
-	}
-}
-
+// giveBack gives back what was charged for a refused order, if anything was.
 func (t till) giveBack(ctx context.Context, o store.Order) error {
 	kept, err := t.orders.OrderByID(ctx, o.ID)
 	if err != nil {

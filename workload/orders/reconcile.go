@@ -2,6 +2,7 @@ package orders
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -54,7 +55,6 @@ func (r *reconciler) run(ctx context.Context) {
 // pass looks at the oldest pending orders, and says whether to go on at once:
 // that there were many and all were settled.
 func (r *reconciler) pass(ctx context.Context) (more bool) {
-	r.payBack(ctx)
 	limit := reconcileBatch + min(r.stuck, mostStuck)
 	pending, err := r.lists.PendingBefore(ctx, now().Add(-unattended), limit)
 	if err != nil {
@@ -63,46 +63,61 @@ func (r *reconciler) pass(ctx context.Context) (more bool) {
 		}
 		return false
 	}
-	settled, answered := r.settleAll(ctx, pending)
+	settled, answered := each(ctx, pending, r.settleOne)
 	if !answered {
 		return false
 	}
 	r.stuck = len(pending) - settled
+	each(ctx, r.owed.due(now()), r.giveOneBack)
 	return len(pending) == limit && r.stuck == 0
 }
 
-// settleAll settles orders, the first first and a few at once, and says how many
-// it settled. It stops where the payment service does not answer.
-func (r *reconciler) settleAll(ctx context.Context, pending []store.Order) (count int, answered bool) {
-	var next, settled atomic.Int64
+// each does something for orders, the first first and a few at once, within a
+// time for each, and says for how many it was done. It stops where the payment
+// service does not answer.
+func each(ctx context.Context, orders []store.Order, do func(context.Context, store.Order) error) (done int, answered bool) {
+	var next, count atomic.Int64
 	var stop atomic.Bool
 	var running sync.WaitGroup
-	for range min(reconcileAtOnce, len(pending)) {
+	one := func(o store.Order) {
+		within, cancel := context.WithTimeout(ctx, attemptWithin)
+		defer cancel()
+		switch err := do(within, o); {
+		case err == nil:
+			count.Add(1)
+		case unanswered(err):
+			stop.Store(true)
+		}
+	}
+	for range min(reconcileAtOnce, len(orders)) {
 		running.Go(func() {
 			for !stop.Load() && ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
-				if i >= len(pending) {
+				if i >= len(orders) {
 					return
 				}
-				switch err := r.settleOne(ctx, pending[i]); {
-				case err == nil:
-					settled.Add(1)
-				case unanswered(err):
-					stop.Store(true)
-				}
+				one(orders[i])
 			}
 		})
 	}
 	running.Wait()
-	return int(settled.Load()), !stop.Load()
+	return int(count.Load()), !stop.Load()
 }
 
 func (r *reconciler) settleOne(ctx context.Context, o store.Order) error {
-	within, cancel := context.WithTimeout(ctx, attemptWithin)
-	defer cancel()
-	_, err := r.settle(within, o, false)
-	if err != nil && ctx.Err() == nil {
+	_, err := r.settle(ctx, o)
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
 		r.log.Warn("a pending order stays pending", "order_id", o.ID, "since", o.Created, "error", err)
+	}
+	return err
+}
+
+func (r *reconciler) giveOneBack(ctx context.Context, o store.Order) error {
+	err := r.giveBack(ctx, o)
+	if err == nil {
+		r.owed.settled(o.ID)
+	} else if !errors.Is(ctx.Err(), context.Canceled) {
+		r.log.Warn("the payment of a refused order is still owed", "order_id", o.ID, "error", err)
 	}
 	return err
 }

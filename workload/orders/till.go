@@ -21,8 +21,8 @@ type till struct {
 
 // settle carries a pending order on to its end, and gives it as it is kept then.
 // Where it is not known what became of the payment, the order stays pending, and
-// the error is the payment's. First says that nobody has tried before.
-func (t till) settle(ctx context.Context, o store.Order, first bool) (store.Order, error) {
+// the error is the payment's.
+func (t till) settle(ctx context.Context, o store.Order) (store.Order, error) {
 	balance, err := t.pay(ctx, o)
 	end := store.Settlement{Status: store.OrderPaid, Balance: balance, At: now()}
 	if failed := rpc.ErrorOf(err); failed != nil {
@@ -30,14 +30,12 @@ func (t till) settle(ctx context.Context, o store.Order, first bool) (store.Orde
 			return o, &rpc.Error{Code: failed.Code, Message: "payment: " + failed.Message, RetryAfter: failed.RetryAfter}
 		}
 		end = store.Settlement{Status: store.OrderRefused, At: end.At}
+		t.owed.maybe(o)
 	}
 	kept, err := t.orders.SettleOrder(ctx, o.ID, end)
 	switch {
 	case err == nil:
 		t.settled()
-		if end.Status == store.OrderRefused && !first {
-			t.owed.maybe(o) // an attempt before this may yet arrive
-		}
 		return kept, nil
 	case errors.Is(err, store.ErrExists):
 		return t.outrun(ctx, o, end)
@@ -56,7 +54,6 @@ func (t till) outrun(ctx context.Context, o store.Order, end store.Settlement) (
 	}
 	if kept.Status == store.OrderRefused && end.Status == store.OrderPaid {
 		t.owed.now(o)
-		t.payBack(ctx)
 	}
 	return kept, nil
 }
