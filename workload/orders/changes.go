@@ -141,10 +141,10 @@ func (c *changes) join(ctx context.Context) (last int64, err error) {
 	return last, nil
 }
 
-// latest gives a revision, from or above, that was the last of all at some time
-// since it was called, or has no change between it and those made since. It
-// asks at most twice for each binary digit of it, and often once: so stores need
-// answer no question that nobody else asks.
+// latest gives a revision, from or above: what is above it was changed after
+// latest was called, and what is changed after latest returned is above it. It
+// asks at most twice for each binary digit, and often once: so stores need answer
+// no question that nobody else asks.
 func latest(ctx context.Context, lists store.OrderLists, from int64) (int64, error) {
 	low, high := from, from // a change was made at low; none was above high
 	for step := int64(1); ; step *= 2 {
@@ -168,7 +168,7 @@ func latest(ctx context.Context, lists store.OrderLists, from int64) (int64, err
 		switch {
 		case err != nil:
 			return 0, err
-		case found == 0 || found > high: // made since
+		case found == 0:
 			high = middle
 		default:
 			low = found
