@@ -28,7 +28,8 @@ var (
 	leaves       = []string{"codec/*", "compress/*", "store/*"}
 	experiment   = []string{"record", "plan", "peer", "runner", "load", "lean", "stats", "report", "report/*"}
 	noPackage    = []string{}
-	implTests    = join(contracts, leaves, interfaces, generated)
+	around       = []string{"service/validate", "service/admission", "service/hop"} // that handlers are given
+	implTests    = join(contracts, leaves, interfaces, generated, around)
 	reasonLeaf   = "everything stands on it, so that whatever it imported would reach everywhere"
 	reasonImpl   = "an implementation knows its interface and never a sibling, so that it can be added and removed alone"
 	reasonGiven  = "only catalog imports implementations; others are given a Catalog, or protocols would leak into the flow"
@@ -51,7 +52,7 @@ var importRules = []importRule{
 	{"workload", []string{"rpc", "setting", "store"}, noPackage, "a workload knows no protocol and no codec"},
 
 	{"stats/statstest", []string{"record", "stats"}, noPackage, reasonJoints},
-	{"*/*test", join(interfaces, generated, []string{"protocol/protocoltest/conformance"}), implTests, "a contract is held against whatever it is given"},
+	{"*/*test", join(interfaces, generated, []string{"protocol/protocoltest/conformance", "service/validate"}), implTests, "a contract is held against whatever it is given"},
 	{"protocol/protocoltest/conformance", join([]string{"rpc"}, generated), implTests, "the conformance service is a workload of its own"},
 	{"codec/*", join([]string{"codec", "rpc", "setting"}, generated), implTests, reasonImpl},
 	{"compress/*", []string{"compress", "setting"}, implTests, reasonImpl},
@@ -62,6 +63,7 @@ var importRules = []importRule{
 
 	{"service", join(interfaces, []string{"catalog", "service/port"}), implTests, reasonGiven},
 	{"service/port", []string{"protocol", "rpc"}, join(implTests, []string{"catalog", "protocol/*"}), "it is given protocols, and never knows one by its name"},
+	{"service/*", []string{"rpc"}, generated, "what makes a service one to keep stands around any handler, whatever it answers and whoever carries its calls"},
 
 	{"plan", []string{"link", "record", "setting", "workload", "stats"}, []string{"rpc"}, reasonJoints},
 	{"stats", []string{"record"}, []string{"stats/statstest"}, reasonJoints},

@@ -66,9 +66,9 @@ func (f Facts) Able(name string, leg workload.Leg, driver string) error {
 				return err
 			}
 		}
-		why := stack.carries(t.Service)
+		why := stack.carries(t.Calls)
 		if why == nil && i == 0 && driver == plan.Lean {
-			why = stack.leans(t.Service)
+			why = stack.leans(t.Calls)
 		}
 		if why != nil {
 			return fmt.Errorf("%w: %w", plan.ErrLeftOut, why)
@@ -77,13 +77,13 @@ func (f Facts) Able(name string, leg workload.Leg, driver string) error {
 	return nil
 }
 
-// carries says why the stack cannot carry a service, or nil.
-func (s Stack) carries(svc *rpc.Service) error {
+// carries says why the stack cannot carry calls of some methods, or nil.
+func (s Stack) carries(methods []*rpc.Method) error {
 	p, k := s.Protocol.Spec(), s.Codec.Spec()
 	if !slices.Equal(p.Codecs, protocol.AnyCodec) && !slices.Contains(p.Codecs, k.Name) {
 		return fmt.Errorf("%s takes no other codec than %v", p.Name, p.Codecs)
 	}
-	for _, m := range svc.Methods {
+	for _, m := range methods {
 		if err := p.CanCarry(m.Kind, s.Settings); err != nil {
 			return err
 		}
@@ -96,13 +96,13 @@ func (s Stack) carries(svc *rpc.Service) error {
 	return nil
 }
 
-// leans says why the lean driver cannot call a service over the stack, or nil.
-func (s Stack) leans(svc *rpc.Service) error {
+// leans says why the lean driver cannot call some methods over the stack, or nil.
+func (s Stack) leans(methods []*rpc.Method) error {
 	framer, ok := s.Protocol.(protocol.Framer)
 	if !ok {
 		return fmt.Errorf("the lean driver does not speak %s", s.Protocol.Spec().Name)
 	}
-	for _, m := range svc.Methods {
+	for _, m := range methods {
 		if m.Kind != rpc.Unary {
 			return fmt.Errorf("the lean driver makes unary calls, and %s is a %v", m.Name, m.Kind)
 		}

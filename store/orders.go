@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -13,6 +14,11 @@ var (
 	ErrExists            = errors.New("exists with other content")
 	ErrInsufficientFunds = errors.New("insufficient funds")
 	ErrSpent             = errors.New("more than is left")
+	// ErrInvalid is of what is given: no store keeps it, or not this kind.
+	ErrInvalid = errors.New("not to be kept")
+	// ErrUnavailable is a failure that may pass: no room, no connection. What
+	// was asked for was made whole or not at all; to ask again is safe.
+	ErrUnavailable = errors.New("not available")
 )
 
 // Money is an amount in minor units (cents, for EUR) of an ISO 4217 currency.
@@ -59,6 +65,17 @@ type Settlement struct {
 	At      time.Time
 }
 
+// Check says with ErrInvalid that s ends no order.
+func (s Settlement) Check() error {
+	switch {
+	case s.Status != OrderPaid && s.Status != OrderRefused:
+		return fmt.Errorf("settle order as %d: %w: an order ends as paid or as refused", s.Status, ErrInvalid)
+	case s.Status == OrderRefused && s.Balance != 0:
+		return fmt.Errorf("settle order as refused with a balance of %d: %w: nothing was charged", s.Balance, ErrInvalid)
+	}
+	return nil
+}
+
 // Orders keeps orders. What AddOrder and SettleOrder returned without an error
 // is there for every call that begins afterwards, and in a store that outlives
 // its process after a crash too. Where ctx ends before they return, the change
@@ -70,16 +87,18 @@ type Orders interface {
 	// already it changes nothing: it gives that one if user, lines and total are
 	// equal, else ErrExists. It keeps no reference to o.Lines.
 	AddOrder(ctx context.Context, o Order) (Order, error)
-	// SettleOrder ends a pending order and gives it as it is kept. Where it has
-	// ended already, equally but for the time, it changes nothing and gives it;
-	// where otherwise, ErrExists. Where there is none, ErrNotFound.
+	// SettleOrder ends a pending order and gives it as it is kept, with s.At as
+	// Updated. Where it has ended already, equally but for the time, it changes
+	// nothing and gives it; where otherwise, ErrExists. Where there is none,
+	// ErrNotFound. What s.Check refuses, it does too.
 	SettleOrder(ctx context.Context, id string, s Settlement) (Order, error)
 	// OrderByID gives the order kept under an ID, or ErrNotFound.
 	OrderByID(ctx context.Context, id string) (Order, error)
 }
 
 // OrderLists gives the orders of a store of Orders by what they have in common.
-// Each gives at most limit, which is above 0.
+// Each gives at most limit, which is above 0. Numbers become visible in their
+// order, as revisions do.
 type OrderLists interface {
 	// OrdersBefore gives orders whose Number is below before, the highest first:
 	// those of one user, or where user is "" of all.
@@ -108,6 +127,22 @@ type Refund struct {
 	Minor         int64  // of the payment's currency; 0: all that is left
 }
 
+// Check says with ErrInvalid that p charges nothing.
+func (p Payment) Check() error {
+	if p.Amount.Minor <= 0 {
+		return fmt.Errorf("charge %d: %w: an amount is greater than zero", p.Amount.Minor, ErrInvalid)
+	}
+	return nil
+}
+
+// Check says with ErrInvalid that r gives nothing back.
+func (r Refund) Check() error {
+	if r.Minor < 0 {
+		return fmt.Errorf("refund %d: %w: an amount is greater than zero, or zero for all that is left", r.Minor, ErrInvalid)
+	}
+	return nil
+}
+
 // Refunded is what became of a refund.
 type Refunded struct {
 	Payment Payment // as it stood after the refund
@@ -116,7 +151,8 @@ type Refunded struct {
 }
 
 // Payments keeps accounts and what was charged to them. What Charge and Refund
-// returned without an error stays, as with Orders.
+// returned without an error stays, as with Orders; what Check refuses of their
+// arguments, they do too.
 type Payments interface {
 	// Charge takes p.Amount from the account of p.User in p.Amount.Currency,
 	// which it opens with opening minor units if this is its first use, and

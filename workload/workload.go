@@ -7,6 +7,7 @@ package workload
 import (
 	"context"
 	"iter"
+	"log/slog"
 	"time"
 
 	"github.com/tare-bench/tare/rpc"
@@ -39,6 +40,15 @@ type Tier struct {
 	// Stack is spelled as users spell stacks, and carries the calls *to* this
 	// tier; Varied for the stack under comparison.
 	Stack string
+	// Calls are the methods that the leg's calls use, and that a stack must be
+	// able to carry; the service may have more.
+	Calls []*rpc.Method
+}
+
+// Over gives the tier with its calls carried by a stack.
+func (t Tier) Over(stack string) Tier {
+	t.Stack = stack
+	return t
 }
 
 // Varied is the Stack of the tier whose calls the compared stacks carry.
@@ -47,7 +57,11 @@ const Varied = "varied"
 // Workload is safe for concurrent use.
 type Workload interface {
 	Spec() Spec
-	// Handler answers one tier's service until ctx ends.
+	// Handler answers one tier's service until ctx ends, which says that the
+	// service is to end soon: calls that would not end by themselves then do,
+	// with UNAVAILABLE, and others are still answered. It is given only messages
+	// that keep the rules of the schema. Where it is an io.Closer, Close waits
+	// until what it does in the background has ended.
 	Handler(ctx context.Context, env Env) (rpc.Handler, error)
 	// Calls gives the calls that a leg's driver makes, without end. Equal
 	// arguments give equal calls; different seeds give calls that collide in no
@@ -65,6 +79,10 @@ type Env struct {
 	Params setting.Values
 	Store  store.Store
 	Next   rpc.Handler // the next tier of the leg; nil at the last
+	// Background is the next tier as work reaches it that no caller waits for:
+	// it must not use up what callers' calls are allowed. Nil: Next.
+	Background rpc.Handler
+	Log        *slog.Logger // nil: the process's own
 }
 
 // Call is one call to make, and what is right for it.
@@ -76,6 +94,9 @@ type Call struct {
 	// Check says what is wrong with reply i of the call, counted from 0; its
 	// error wraps rpc.ErrWrongAnswer. It is called as each reply comes.
 	Check func(i int, out any) error
+	// Same gives of a reply what is the same wherever and whenever the call is
+	// made: no times, for one. Nil: all of it.
+	Same func(out any) any
 }
 
 // Leg finds a leg by name.

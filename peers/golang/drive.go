@@ -71,6 +71,9 @@ func (d *driver) probe(ctx context.Context) ([]peer.Answer, error) {
 		a := peer.Answer{Call: fmt.Sprintf("%s, probe %d", call.Method.Name, i+1)}
 		s := session{keep: func(out any) {
 			d.sampled.add(call.Method.Out, out)
+			if call.Same != nil {
+				out = call.Same(out)
+			}
 			text, err := json.Marshal(out)
 			if err != nil {
 				text = []byte(err.Error())

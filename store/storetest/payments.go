@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/tare-bench/tare/store"
 )
@@ -20,12 +24,15 @@ var paymentTests = tests{
 	"of two payments under one ID one is charged":    paymentContended,
 	"money is neither made nor lost":                 moneyConserved,
 	"an ended context charges nothing":               paymentContext,
+	"a payment comes back as it was charged":         paymentComesBack,
+	"an unknown payment is not found":                paymentNotFound,
+	"a charge is greater than zero":                  paymentInvalid,
 }
 
 const opening = 10_000
 
 func aPayment() store.Payment {
-	return store.Payment{ID: "0197-p", User: "Zoë Åkerström", Amount: store.Money{Currency: "EUR", Minor: 2580}}
+	return store.Payment{ID: "0197-p", User: "Zoë Åkerström", Amount: store.Money{Currency: "EUR", Minor: 2580}, Created: noon}
 }
 
 // small is a payment of one minor unit, which shows the balance.
@@ -165,10 +172,61 @@ func moneyConserved(t *testing.T, s store.Store) {
 }
 
 func paymentContext(t *testing.T, s store.Store) {
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := s.(store.Payments).Charge(ended, aPayment(), opening); !errors.Is(err, context.Canceled) {
+	payments := s.(store.Payments)
+	if _, err := payments.Charge(ended(t), aPayment(), opening); !errors.Is(err, context.Canceled) {
 		t.Errorf("Charge: %v; want context.Canceled", err)
 	}
 	charged(t, s, small("a"), opening-1)
+	if _, err := payments.PaymentByID(ended(t), "a"); !errors.Is(err, context.Canceled) {
+		t.Errorf("PaymentByID: %v; want context.Canceled", err)
+	}
+}
+
+func paymentComesBack(t *testing.T, s store.Store) {
+	extreme := aPayment()
+	extreme.ID, extreme.User, extreme.Amount.Minor = strings.Repeat("x", 128), "rich", math.MaxInt64
+	if left, err := s.(store.Payments).Charge(t.Context(), extreme, math.MaxInt64); err != nil || left != 0 {
+		t.Errorf("Charge all of the largest account: %d, %v", left, err)
+	}
+	hasPayment(t, s, extreme)
+	charged(t, s, aPayment(), opening-2580)
+	again := aPayment()
+	again.Created, again.Refunded = noon.Add(time.Hour), 3 // no content
+	charged(t, s, again, opening-2580)
+	hasPayment(t, s, aPayment())
+	for _, text := range awkward {
+		p := small("awkward " + text)
+		p.User = text
+		charged(t, s, p, opening-1)
+		hasPayment(t, s, p)
+	}
+}
+
+func paymentNotFound(t *testing.T, s store.Store) {
+	charged(t, s, aPayment(), opening-2580)
+	for _, id := range []string{"", "0197", "0197-pp", "0197-P"} {
+		if p, err := s.(store.Payments).PaymentByID(t.Context(), id); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("PaymentByID(%q) = %+v, %v; want ErrNotFound", id, p, err)
+		}
+	}
+}
+
+func paymentInvalid(t *testing.T, s store.Store) {
+	for _, minor := range []int64{0, -1, math.MinInt64} {
+		p := aPayment()
+		p.Amount.Minor = minor
+		refused(t, s, p, store.ErrInvalid)
+	}
+	charged(t, s, small("a"), opening-1)
+}
+
+func hasPayment(t *testing.T, s store.Store, want store.Payment) {
+	t.Helper()
+	got, err := s.(store.Payments).PaymentByID(t.Context(), want.ID)
+	if err != nil {
+		t.Fatalf("PaymentByID %s: %v", want.ID, err)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("payment %s (-want +got):\n%s", want.ID, d)
+	}
 }

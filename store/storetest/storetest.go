@@ -4,6 +4,9 @@
 package storetest
 
 import (
+	"context"
+	"errors"
+	"sync"
 	"testing"
 
 	"github.com/tare-bench/tare/store"
@@ -24,8 +27,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 			t.Run(part.name+"/"+name, func(t *testing.T) { test(t, fresh(t, open)) })
 		}
 	}
-	if found == 0 {
-		t.Fatal("the store implements none of package store's interfaces")
+	if found == 1 {
+		t.Fatal("the store implements none of package store's interfaces but Store")
 	}
 }
 
@@ -36,8 +39,11 @@ var parts = []struct {
 	keeps func(store.Store) bool
 	tests tests
 }{
+	{"Store", keeps[store.Store], storeTests},
 	{"Orders", keeps[store.Orders], orderTests},
+	{"OrderLists", keeps[store.OrderLists], listTests},
 	{"Payments", keeps[store.Payments], paymentTests},
+	{"Payments", keeps[store.Payments], refundTests},
 }
 
 func keeps[I any](s store.Store) bool {
@@ -54,4 +60,45 @@ func fresh(t *testing.T, open func(t *testing.T) store.Store) store.Store {
 		}
 	})
 	return s
+}
+
+var storeTests = tests{
+	"an open store answers a ping":       ping,
+	"a ping whose context ended says so": pingContext,
+}
+
+func ping(t *testing.T, s store.Store) {
+	if err := s.Ping(t.Context()); err != nil {
+		t.Errorf("Ping: %v", err)
+	}
+}
+
+func pingContext(t *testing.T, s store.Store) {
+	if err := s.Ping(ended(t)); !errors.Is(err, context.Canceled) {
+		t.Errorf("Ping: %v; want context.Canceled", err)
+	}
+}
+
+// ended is a context that has ended.
+func ended(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+// callers is how many goroutines the tests of concurrency use.
+const callers = 64
+
+// together calls f for each caller, all at one time, and waits for them.
+func together(f func(i int)) {
+	var wg sync.WaitGroup
+	gate := make(chan struct{})
+	for i := range callers {
+		wg.Go(func() {
+			<-gate
+			f(i)
+		})
+	}
+	close(gate)
+	wg.Wait()
 }

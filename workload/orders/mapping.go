@@ -1,7 +1,10 @@
 package orders
 
 import (
-	ordersv1 "github.com/tare-bench/tare/gen/tare/orders/v1"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	paymentsv1 "github.com/tare-bench/tare/gen/tare/payments/v1"
 )
 
@@ -16,83 +19,32 @@ func moneyFromProto(m *paymentsv1.Money) Money {
 	return Money{CurrencyCode: m.GetCurrencyCode(), MinorUnits: m.GetMinorUnits()}
 }
 
-// orderRequestToProto allocates all lines at once, as hand-written code that
-// minds its garbage would.
-func orderRequestToProto(r *CreateOrderRequest) *ordersv1.CreateOrderRequest {
-	out := &ordersv1.CreateOrderRequest{OrderId: r.OrderID, UserName: r.UserName, CurrencyCode: r.CurrencyCode}
-	if len(r.Lines) == 0 {
-		return out
+// someMoneyToProto maps an amount that may be absent.
+func someMoneyToProto(m *Money) *paymentsv1.Money {
+	if m == nil {
+		return nil
 	}
-	lines := make([]ordersv1.OrderLine, len(r.Lines))
-	out.Lines = make([]*ordersv1.OrderLine, len(r.Lines))
-	for i := range r.Lines {
-		from, to := &r.Lines[i], &lines[i]
-		to.Sku, to.Title, to.Quantity, to.UnitPriceMinor = from.SKU, from.Title, from.Quantity, from.UnitPriceMinor
-		out.Lines[i] = to
-	}
-	return out
+	return moneyToProto(*m)
 }
 
-func orderRequestFromProto(m *ordersv1.CreateOrderRequest) *CreateOrderRequest {
-	out := &CreateOrderRequest{OrderID: m.OrderId, UserName: m.UserName, CurrencyCode: m.CurrencyCode}
-	if len(m.Lines) == 0 {
-		return out
+func someMoneyFromProto(m *paymentsv1.Money) *Money {
+	if m == nil {
+		return nil
 	}
-	out.Lines = make([]OrderLine, len(m.Lines))
-	for i, l := range m.Lines {
-		out.Lines[i] = OrderLine{SKU: l.Sku, Title: l.Title, Quantity: l.Quantity, UnitPriceMinor: l.UnitPriceMinor}
-	}
-	return out
+	out := moneyFromProto(m)
+	return &out
 }
 
-func orderResponseToProto(r *CreateOrderResponse) *ordersv1.CreateOrderResponse {
-	return &ordersv1.CreateOrderResponse{
-		OrderId: r.OrderID,
-		Status:  ordersv1.OrderStatus(r.Status),
-		Total:   moneyToProto(r.Total),
-		Balance: moneyToProto(r.Balance),
-		Message: r.Message,
+func timeToProto(t time.Time) *timestamppb.Timestamp {
+	if t.IsZero() {
+		return nil
 	}
+	return timestamppb.New(t)
 }
 
-func orderResponseFromProto(m *ordersv1.CreateOrderResponse) *CreateOrderResponse {
-	return &CreateOrderResponse{
-		OrderID: m.OrderId,
-		Status:  OrderStatus(m.Status),
-		Total:   moneyFromProto(m.Total),
-		Balance: moneyFromProto(m.Balance),
-		Message: m.Message,
+func timeFromProto(t *timestamppb.Timestamp) time.Time {
+	if t == nil {
+		return time.Time{}
 	}
-}
-
-func paymentRequestToProto(r *MakePaymentRequest) *paymentsv1.MakePaymentRequest {
-	return &paymentsv1.MakePaymentRequest{
-		PaymentId: r.PaymentID, UserName: r.UserName, Amount: moneyToProto(r.Amount),
-	}
-}
-
-func paymentRequestFromProto(m *paymentsv1.MakePaymentRequest) *MakePaymentRequest {
-	return &MakePaymentRequest{
-		PaymentID: m.PaymentId, UserName: m.UserName, Amount: moneyFromProto(m.Amount),
-	}
-}
-
-func paymentResponseToProto(r *MakePaymentResponse) *paymentsv1.MakePaymentResponse {
-	return &paymentsv1.MakePaymentResponse{
-		PaymentId: r.PaymentID,
-		Status:    paymentsv1.PaymentStatus(r.Status),
-		Charged:   moneyToProto(r.Charged),
-		Balance:   moneyToProto(r.Balance),
-		Message:   r.Message,
-	}
-}
-
-func paymentResponseFromProto(m *paymentsv1.MakePaymentResponse) *MakePaymentResponse {
-	return &MakePaymentResponse{
-		PaymentID: m.PaymentId,
-		Status:    PaymentStatus(m.Status),
-		Charged:   moneyFromProto(m.Charged),
-		Balance:   moneyFromProto(m.Balance),
-		Message:   m.Message,
-	}
+	return t.AsTime()
 }

@@ -3,53 +3,13 @@ package orders
 import "fmt"
 
 // The messages as plain structs. Their JSON is ProtoJSON: names in
-// lowerCamelCase, 64-bit integers as strings, enums by name.
+// lowerCamelCase, 64-bit integers as strings, enums by name, times as RFC 3339
+// has them, and no null.
 
 // Money is an amount in one currency.
 type Money struct {
 	CurrencyCode string `json:"currencyCode"`
 	MinorUnits   int64  `json:"minorUnits,string"`
-}
-
-// OrderLine is one item of an order.
-type OrderLine struct {
-	SKU            string `json:"sku"`
-	Title          string `json:"title"`
-	Quantity       int32  `json:"quantity"`
-	UnitPriceMinor int64  `json:"unitPriceMinor,string"`
-}
-
-// CreateOrderRequest is an order.
-type CreateOrderRequest struct {
-	OrderID      string      `json:"orderId"`
-	UserName     string      `json:"userName"`
-	CurrencyCode string      `json:"currencyCode"`
-	Lines        []OrderLine `json:"lines,omitempty"` // ProtoJSON has no null list
-}
-
-// CreateOrderResponse says what became of an order.
-type CreateOrderResponse struct {
-	OrderID string      `json:"orderId"`
-	Status  OrderStatus `json:"status"`
-	Total   Money       `json:"total"`
-	Balance Money       `json:"balance"`
-	Message string      `json:"message"`
-}
-
-// MakePaymentRequest asks to charge an account.
-type MakePaymentRequest struct {
-	PaymentID string `json:"paymentId"`
-	UserName  string `json:"userName"`
-	Amount    Money  `json:"amount"`
-}
-
-// MakePaymentResponse says what was charged and what is left.
-type MakePaymentResponse struct {
-	PaymentID string        `json:"paymentId"`
-	Status    PaymentStatus `json:"status"`
-	Charged   Money         `json:"charged"`
-	Balance   Money         `json:"balance"`
-	Message   string        `json:"message"`
 }
 
 // OrderStatus is where an order stands: a number in protobuf, a name in JSON.
@@ -59,6 +19,8 @@ type OrderStatus int32
 const (
 	OrderUnspecified OrderStatus = iota
 	OrderPaid
+	OrderPending
+	OrderRefused
 )
 
 // PaymentStatus is where a payment stands: a number in protobuf, a name in JSON.
@@ -68,11 +30,13 @@ type PaymentStatus int32
 const (
 	PaymentUnspecified PaymentStatus = iota
 	PaymentCharged
+	PaymentPartlyRefunded
+	PaymentRefunded
 )
 
 var (
-	orderStatuses   = enum{"ORDER_STATUS_UNSPECIFIED", "ORDER_STATUS_PAID"}
-	paymentStatuses = enum{"PAYMENT_STATUS_UNSPECIFIED", "PAYMENT_STATUS_CHARGED"}
+	orderStatuses   = enum{"ORDER_STATUS_UNSPECIFIED", "ORDER_STATUS_PAID", "ORDER_STATUS_PENDING", "ORDER_STATUS_REFUSED"}
+	paymentStatuses = enum{"PAYMENT_STATUS_UNSPECIFIED", "PAYMENT_STATUS_CHARGED", "PAYMENT_STATUS_PARTLY_REFUNDED", "PAYMENT_STATUS_REFUNDED"}
 )
 
 // MarshalText gives the name of the status.

@@ -1,7 +1,6 @@
 package orders
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/tare-bench/tare/store"
@@ -69,13 +68,17 @@ func appendPaymentMessage(b []byte, user, currency string, amount, balance int64
 	return appendLeft(appendPaid(b, user, currency, amount), currency, balance)
 }
 
-// addProduct gives sum + quantity × price of numbers that are not negative, or
-// false where that is more than an int64 holds.
-func addProduct(sum, quantity, price int64) (int64, bool) {
-	if quantity > 0 && price > (math.MaxInt64-sum)/quantity {
-		return 0, false
-	}
-	return sum + quantity*price, true
+// appendRefundMessage appends "Zoë got 25.80 EUR back and has 26.80 EUR left."
+func appendRefundMessage(b []byte, user, currency string, amount, balance int64) []byte {
+	b = append(append(b, user...), " got "...)
+	return appendLeft(append(appendMoney(b, currency, amount), " back"...), currency, balance)
+}
+
+// refusedMessage says why an order ended as refused: from the order alone, so
+// that who asks again is told the same.
+func refusedMessage(o store.Order) string {
+	b := appendMoney([]byte("a payment of "), o.Total.Currency, o.Total.Minor)
+	return string(append(append(append(b, " by "...), o.User...), " was refused"...))
 }
 
 func stored(m Money) store.Money { return store.Money{Currency: m.CurrencyCode, Minor: m.MinorUnits} }

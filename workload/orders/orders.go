@@ -17,22 +17,6 @@ import (
 	"github.com/tare-bench/tare/workload"
 )
 
-// The services and their methods.
-var (
-	CreateOrder = &rpc.Method{
-		Service: "tare.orders.v1.OrderService", Name: "CreateOrder", Route: "POST /v1/orders",
-		In:  rpc.NewType(orderRequestToProto, orderRequestFromProto),
-		Out: rpc.NewType(orderResponseToProto, orderResponseFromProto),
-	}
-	MakePayment = &rpc.Method{
-		Service: "tare.payments.v1.PaymentService", Name: "MakePayment", Route: "POST /v1/payments",
-		In:  rpc.NewType(paymentRequestToProto, paymentRequestFromProto),
-		Out: rpc.NewType(paymentResponseToProto, paymentResponseFromProto),
-	}
-	OrderService   = &rpc.Service{Name: CreateOrder.Service, Methods: []*rpc.Method{CreateOrder}}
-	PaymentService = &rpc.Service{Name: MakePayment.Service, Methods: []*rpc.Method{MakePayment}}
-)
-
 // The legs: on two the payments vary, by way of the order service or without it;
 // on the third the orders.
 const (
@@ -41,12 +25,16 @@ const (
 	intakeLeg   = "intake"
 )
 
+// fixed is the stack of the leg's other tiers.
+const fixed = "rest+json"
+
 // Workload is the workload.
 type Workload struct{}
 
 // Spec describes the workload.
 func (Workload) Spec() workload.Spec {
-	payment := workload.Tier{Name: paymentTier, Service: PaymentService, Stack: workload.Varied}
+	order := workload.Tier{Name: orderTier, Service: OrderService, Calls: []*rpc.Method{CreateOrder}}
+	payment := workload.Tier{Name: paymentTier, Service: PaymentService, Calls: []*rpc.Method{MakePayment}}
 	return workload.Spec{
 		Name:  "orders",
 		About: "a client posts an order to one service, which has another charge the user's account",
@@ -54,20 +42,17 @@ func (Workload) Spec() workload.Spec {
 			{
 				Name:  orderTier,
 				About: "the driver posts orders over REST with JSON; the call from order to payment service varies",
-				Tiers: []workload.Tier{{Name: orderTier, Service: OrderService, Stack: "rest+json"}, payment},
+				Tiers: []workload.Tier{order.Over(fixed), payment.Over(workload.Varied)},
 			},
 			{
 				Name:  paymentTier,
 				About: "the driver calls the payment service itself; that call varies",
-				Tiers: []workload.Tier{payment},
+				Tiers: []workload.Tier{payment.Over(workload.Varied)},
 			},
 			{
 				Name:  intakeLeg,
 				About: "the driver posts orders, and that call varies, as large as their lines make it; the order service has payments made over REST with JSON",
-				Tiers: []workload.Tier{
-					{Name: orderTier, Service: OrderService, Stack: workload.Varied},
-					{Name: paymentTier, Service: PaymentService, Stack: "rest+json"},
-				},
+				Tiers: []workload.Tier{order.Over(workload.Varied), payment.Over(fixed)},
 			},
 		},
 		Params: []setting.Setting{
@@ -82,15 +67,14 @@ func (Workload) Spec() workload.Spec {
 }
 
 // Handler answers the calls of one tier.
-func (Workload) Handler(_ context.Context, env workload.Env) (rpc.Handler, error) {
-	build, ok := map[string]func(workload.Env) (rpc.Handler, error){
-		orderTier:   newOrderService,
-		paymentTier: newPaymentService,
-	}[env.Tier]
-	if !ok {
-		return nil, fmt.Errorf("no tier %q", env.Tier)
+func (Workload) Handler(ctx context.Context, env workload.Env) (rpc.Handler, error) {
+	switch env.Tier {
+	case orderTier:
+		return newOrderService(ctx, env)
+	case paymentTier:
+		return newPaymentService(env)
 	}
-	return build(env)
+	return nil, fmt.Errorf("no tier %q", env.Tier)
 }
 
 // Calls gives orders, or on the payment leg the payments that such orders need.
@@ -110,12 +94,21 @@ func (Workload) Probes(leg string, _ setting.Values) []workload.Call {
 	return orderProbes()
 }
 
-// unary makes a handler of a function that answers one method.
-func unary[In, Out any](of *rpc.Method, answer func(context.Context, *In) (*Out, error)) rpc.Handler {
-	return rpc.HandlerFunc(func(ctx context.Context, m *rpc.Method, s rpc.Stream) error {
-		if m != of {
-			return rpc.Errorf(rpc.Unimplemented, "no method %s", m.Path())
-		}
+// answers are what answers each method of a service.
+type answers map[*rpc.Method]rpc.HandlerFunc
+
+// Handle implements rpc.Handler.
+func (a answers) Handle(ctx context.Context, m *rpc.Method, s rpc.Stream) error {
+	answer, ok := a[m]
+	if !ok {
+		return rpc.Errorf(rpc.Unimplemented, "no method %s", m.Path())
+	}
+	return answer(ctx, m, s)
+}
+
+// unary makes a handler of a function that answers one request.
+func unary[In, Out any](answer func(context.Context, *In) (*Out, error)) rpc.HandlerFunc {
+	return func(ctx context.Context, _ *rpc.Method, s rpc.Stream) error {
 		in, err := s.Recv()
 		if err != nil {
 			return err
@@ -125,5 +118,5 @@ func unary[In, Out any](of *rpc.Method, answer func(context.Context, *In) (*Out,
 			return err
 		}
 		return s.Send(out)
-	})
+	}
 }

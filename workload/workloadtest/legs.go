@@ -52,7 +52,7 @@ func (l legTest) uniqueIDs(t *testing.T) {
 		}
 	}
 	for _, c := range l.Workload.Probes(l.leg.Name, l.params) {
-		if seen[l.ID(c.In[0])] {
+		if id := l.ID(c.In[0]); id != "" && seen[id] {
 			t.Errorf("a probe shares its ID with a call")
 		}
 	}
@@ -82,6 +82,7 @@ func (l legTest) probes(t *testing.T) {
 		Replies []any
 		Code    rpc.Code
 		Message string
+		Wrong   []rpc.Violation
 	}
 	var runs [2][]outcome
 	for run := range runs {
@@ -91,10 +92,15 @@ func (l legTest) probes(t *testing.T) {
 			if err != nil {
 				t.Errorf("probe %d: %v", i, err)
 			}
+			if c.Same != nil {
+				for i := range replies {
+					replies[i] = c.Same(replies[i])
+				}
+			}
 			o := outcome{Replies: replies}
 			if c.Want != rpc.OK { // its text is compared too, so ask again
 				e := rpc.ErrorOf(rpc.Call(t.Context(), h, c.Method, c.In, func(any) error { return nil }))
-				o.Code, o.Message = e.Code, e.Message
+				o.Code, o.Message, o.Wrong = e.Code, e.Message, e.Violations
 			}
 			runs[run] = append(runs[run], o)
 		}

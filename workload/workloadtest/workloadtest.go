@@ -6,10 +6,12 @@ package workloadtest
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"testing"
 
 	"github.com/tare-bench/tare/rpc"
+	"github.com/tare-bench/tare/service/validate"
 	"github.com/tare-bench/tare/setting"
 	"github.com/tare-bench/tare/store"
 	"github.com/tare-bench/tare/workload"
@@ -22,8 +24,8 @@ type Contract struct {
 	Store func(t testing.TB) store.Store
 	// Params are the parameters to test under, besides the defaults.
 	Params []map[string]string
-	// ID gives what identifies a call's effect and must be unique to it; nil
-	// where calls leave no trace.
+	// ID gives what identifies a call's effect and must be unique to it, or ""
+	// where it has none; nil where calls leave no trace.
 	ID func(in any) string
 	// Calls is how many calls of each leg are made: 500 where it is 0.
 	Calls int
@@ -89,6 +91,14 @@ func testService(t *testing.T, tier workload.Tier) {
 	if tier.Name == "" || tier.Stack == "" || tier.Service == nil || len(tier.Service.Methods) == 0 {
 		t.Fatalf("tier is not filled in: %+v", tier)
 	}
+	if len(tier.Calls) == 0 {
+		t.Errorf("tier %s does not say which methods its leg calls", tier.Name)
+	}
+	for _, m := range tier.Calls {
+		if !slices.Contains(tier.Service.Methods, m) {
+			t.Errorf("tier %s is called by %s, which its service has not", tier.Name, m.Name)
+		}
+	}
 	for _, m := range tier.Service.Methods {
 		if m.Route == "" {
 			t.Errorf("method %s has no route", m.Name)
@@ -121,7 +131,8 @@ func (l legTest) calls(seed uint64, n int) []workload.Call {
 	return calls
 }
 
-// chain gives the leg's first tier, each on a fresh store and calling the next.
+// chain gives the leg's first tier, each on a fresh store, behind the rules of
+// its schema, and calling the next.
 func (l legTest) chain(t testing.TB) rpc.Handler {
 	t.Helper()
 	var next rpc.Handler
@@ -132,7 +143,18 @@ func (l legTest) chain(t testing.TB) rpc.Handler {
 		if err != nil {
 			t.Fatalf("start tier %s: %v", tier.Name, err)
 		}
-		next = h
+		if c, ok := h.(io.Closer); ok {
+			t.Cleanup(func() { // after t.Context has ended
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		rules, err := validate.New(tier.Service)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next = rules.Handler(h)
 	}
 	return next
 }
