@@ -12,7 +12,7 @@ func TestContract(t *testing.T) {
 	for _, commit := range []string{"group", "each"} {
 		t.Run(commit, func(t *testing.T) {
 			storetest.Run(t, func(t *testing.T) store.Store {
-				return opened(t, "sqlite:"+filepath.Join(t.TempDir(), "a?#%41 b.db")[:0]+filepath.Join(t.TempDir(), "a#%41 b.db")+"?commit="+commit)
+				return opened(t, "sqlite:"+filepath.Join(t.TempDir(), "a#%41 b.db")+"?commit="+commit)
 			})
 		})
 	}
@@ -33,6 +33,14 @@ func BenchmarkOrders(b *testing.B) {
 			storetest.BenchmarkOrders(b, func(b *testing.B) store.Store {
 				return opened(b, "sqlite:"+filepath.Join(b.TempDir(), "orders.db")+"?commit="+commit)
 			})
+		})
+	}
+}
+
+func TestOutlivesItsProcess(t *testing.T) {
+	for _, commit := range []string{"group", "each"} {
+		t.Run(commit, func(t *testing.T) {
+			storetest.Outlives(t, Kind{}, "sqlite:"+filepath.Join(t.TempDir(), "orders.db")+"?commit="+commit)
 		})
 	}
 }

@@ -25,7 +25,9 @@ func (*ping) run(*writer) error { return nil }
 // writer is the connection that writes. One goroutine uses it, without contexts:
 // a statement takes microseconds, and who no longer waits has left already.
 type writer struct {
-	conn                 *sql.Conn
+	conn       *sql.Conn
+	statements []*sql.Stmt // all of them
+
 	begin, end, rollback *sql.Stmt
 
 	newest, addOrder, settle, order                            *sql.Stmt
@@ -72,12 +74,20 @@ func newWriter(ctx context.Context, db *sql.DB) (_ *writer, err error) {
 		if *to, err = w.conn.PrepareContext(ctx, text); err != nil {
 			return nil, err
 		}
+		w.statements = append(w.statements, *to)
 	}
 	return w, nil
 }
 
-// close ends the connection, and its statements with it.
-func (w *writer) close() error { return w.conn.Close() }
+// close ends the statements before the connection: with one left, SQLite would
+// leave its log beside the file.
+func (w *writer) close() error {
+	var errs []error
+	for _, s := range w.statements {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(append(errs, w.conn.Close())...)
+}
 
 // commit makes all of a batch durable, or nothing of it. It takes no savepoint
 // for each: an operation that the store refuses has changed nothing, and after a
