@@ -37,6 +37,14 @@ func BenchmarkOrders(b *testing.B) {
 	}
 }
 
+// Two processes keep their records in one file.
+func TestContractOfTwo(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Store {
+		address := "sqlite:" + filepath.Join(t.TempDir(), "a.db")
+		return storetest.Alternate(opened(t, address), opened(t, address))
+	})
+}
+
 func TestOutlivesItsProcess(t *testing.T) {
 	for _, commit := range []string{"group", "each"} {
 		t.Run(commit, func(t *testing.T) {
