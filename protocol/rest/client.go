@@ -148,7 +148,10 @@ type caller struct {
 func (e *endpoint) requestHeader() http.Header {
 	h := make(http.Header)
 	switch {
+	case e.bodyless && e.method.Kind.StreamsOut(): // no content type tells the codec
+		h.Set("Accept", e.streamOut.media())
 	case e.bodyless:
+		h.Set("Accept", e.media)
 	case e.method.Kind.StreamsIn():
 		h.Set("Content-Type", e.streamIn.media())
 	default:

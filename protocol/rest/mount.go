@@ -32,9 +32,11 @@ func mediaTypes(o protocol.Options) []string {
 	}
 	spec := o.Codec.Spec()
 	all := []string{spec.Media}
-	in, _ := framingsOf(spec, c)
-	if base, _, err := mime.ParseMediaType(in.media()); err == nil && !slices.Contains(all, base) {
-		all = append(all, base)
+	in, out := framingsOf(spec, c)
+	for _, stream := range []framing{in, out} {
+		if base, _, err := mime.ParseMediaType(stream.media()); err == nil && !slices.Contains(all, base) {
+			all = append(all, base)
+		}
 	}
 	return all
 }
