@@ -32,6 +32,7 @@ var (
 	reasonLeaf   = "everything stands on it, so that whatever it imported would reach everywhere"
 	reasonImpl   = "an implementation knows its interface and never a sibling, so that it can be added and removed alone"
 	reasonGiven  = "only catalog imports implementations; others are given a Catalog, or protocols would leak into the flow"
+	reasonKept   = "what makes a service one to keep stands around any handler, whatever it answers and whoever carries its calls"
 	reasonJoints = "parts of the flow meet in data (plan, record, report.Document), so that each is tested and replaced alone"
 )
 
@@ -69,6 +70,8 @@ var importRules = []importRule{
 	{"peers/*", join(interfaces, experiment, []string{"catalog", "peers/golang/phase"}), implTests, reasonGiven},
 	{"peers/golang/phase", []string{"catalog", "codec", "lean", "load", "record"}, noPackage, "samples are charged by packages and interfaces' methods, which a Catalog tells, and never by names"},
 
+	{"service/observe", []string{"rpc"}, join(implTests, []string{"protocol/*"}), reasonKept},
+
 	{"calibrate", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate/known"}), implTests, "known weights are weighed by the whole flow, as any comparison is, and are given a Catalog"},
 	{"calibrate/known", []string{"protocol", "rpc", "setting", "load"}, implTests, "a known server is a protocol like others, and knows no workload"},
 
@@ -96,6 +99,7 @@ var nameExceptions = []exception{
 	{"protocol/connect", "gzip", "the library offers this coding unasked, and must be told not to"},
 	{"lean", "connect", "a system call, as its errors name it"},
 	{"internal/environment", "memory", "of the machine"},
+	{"service/observe", "json", "a format of the log, and no codec"},
 	{"internal/cli", "json", "a format to print a report in, and no codec"},
 }
 
