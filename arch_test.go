@@ -70,6 +70,7 @@ var importRules = []importRule{
 	{"peers/*", join(interfaces, experiment, []string{"catalog", "peers/golang/phase"}), implTests, reasonGiven},
 	{"peers/golang/phase", []string{"catalog", "codec", "lean", "load", "record"}, noPackage, "samples are charged by packages and interfaces' methods, which a Catalog tells, and never by names"},
 
+	{"service/openapi", []string{"rpc", "gen/comments"}, join(implTests, []string{"protocol/*"}), "routes and schema are described as they are declared, whatever answers them"},
 	{"service/observe", []string{"rpc"}, join(implTests, []string{"protocol/*"}), reasonKept},
 
 	{"calibrate", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate/known"}), implTests, "known weights are weighed by the whole flow, as any comparison is, and are given a Catalog"},
