@@ -31,6 +31,8 @@ type framing interface {
 	body(message []byte, c compress.Compressor) ([]byte, error)
 	// check gives what Frame.Check does.
 	check(c compress.Compressor) func(protocol.Answer) error
+	// media gives the content types of requests, streams among them.
+	media(subtype string) []string
 }
 
 // Carriage says that frames travel as the client's requests would.

@@ -23,13 +23,13 @@ const headerTimeout = 30 * time.Second
 // alike: which it is, the client says.
 func (p Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h rpc.Handler, o protocol.Options) error {
 	defer func() { _ = l.Close() }() // closed already, where it has served
+	handlers, err := handlersOf(svc, h, o)
+	if err != nil {
+		return err
+	}
 	mux := http.NewServeMux()
-	for _, declared := range svc.Methods {
-		m, err := bindMethod(declared, o.Codec)
-		if err != nil {
-			return err
-		}
-		mux.Handle(m.path, m.handler(h, o))
+	for path, handler := range handlers {
+		mux.Handle(path, handler)
 	}
 	server := &http.Server{
 		Handler:           mux,
@@ -41,11 +41,24 @@ func (p Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h
 	}
 	ended := make(chan error, 1)
 	unhook := context.AfterFunc(ctx, func() { ended <- server.Shutdown(context.WithoutCancel(ctx)) })
-	err := server.Serve(l)
+	err = server.Serve(l)
 	if unhook() {
 		return fmt.Errorf("serve %s: %w", p.name, errors.Join(err, server.Close()))
 	}
 	return <-ended
+}
+
+// handlersOf gives what answers the methods of svc, by path.
+func handlersOf(svc *rpc.Service, h rpc.Handler, o protocol.Options) (map[string]http.Handler, error) {
+	all := make(map[string]http.Handler, len(svc.Methods))
+	for _, declared := range svc.Methods {
+		m, err := bindMethod(declared, o.Codec)
+		if err != nil {
+			return nil, err
+		}
+		all[m.path] = m.handler(h, o)
+	}
+	return all, nil
 }
 
 func (m *method) handler(h rpc.Handler, o protocol.Options) http.Handler {
@@ -69,7 +82,7 @@ func (m *method) answerOne(h rpc.Handler) func(context.Context, *connect.Request
 		c := r.Msg
 		c.method = m
 		if err := h.Handle(ctx, m.Method, c); err != nil {
-			return nil, sendable(err)
+			return nil, wholeAnswer(err, r.Peer())
 		}
 		if err := m.checkReplies(c.replies); err != nil {
 			return nil, err

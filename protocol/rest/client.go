@@ -307,7 +307,7 @@ func failed(ctx context.Context, buf *buffer, res *http.Response) error {
 	if err := buf.fill(res.Body, res.ContentLength, longestFailure); err != nil && !errors.Is(err, errTooLong) {
 		return transportError(ctx, err)
 	}
-	return decodeFailure(res.StatusCode, buf.b)
+	return decodeFailure(res.StatusCode, buf.b, res.Header.Get(protocol.RetryAfterField), res.Header.Get("Date"))
 }
 
 // protocolError is an answer that a server of this protocol would not give.

@@ -54,5 +54,5 @@ func checkAnswer(a protocol.Answer) error {
 	if a.Status == http.StatusOK {
 		return nil
 	}
-	return decodeFailure(a.Status, a.Body)
+	return decodeFailure(a.Status, a.Body, a.Field("retry-after"), a.Field("date"))
 }

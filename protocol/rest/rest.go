@@ -1,6 +1,6 @@
 // Package rest carries calls as plain HTTP: a method is a route, a message is a
-// body, a failure is a status with Google's error body. It is what one would
-// write by hand with net/http and http.ServeMux, with any codec.
+// body, a failure is a status with problem details. It is what one would write
+// by hand with net/http and http.ServeMux, with any codec.
 //
 // A stream of messages is newline-delimited JSON where the codec writes JSON
 // and nothing is compressed, otherwise each message stands behind its length.

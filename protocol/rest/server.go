@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ const headerTimeout = 30 * time.Second
 // Serve implements protocol.Protocol.
 func (Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h rpc.Handler, o protocol.Options) error {
 	defer func() { _ = l.Close() }() // Shutdown has closed it, where Serve began
-	mux, err := newMux(svc, h, o)
+	mux, err := newMux([]*rpc.Service{svc}, h, o)
 	if err != nil {
 		return err
 	}
@@ -44,17 +45,20 @@ func (Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h r
 	return err
 }
 
-func newMux(svc *rpc.Service, h rpc.Handler, o protocol.Options) (*http.ServeMux, error) {
-	endpoints, err := bind(svc, o)
-	if err != nil {
-		return nil, err
+func newMux(svcs []*rpc.Service, h rpc.Handler, o protocol.Options) (*http.ServeMux, error) {
+	var endpoints []*endpoint
+	for _, svc := range svcs {
+		bound, err := bind(svc, o)
+		if err != nil {
+			return nil, err
+		}
+		endpoints = append(endpoints, bound...)
 	}
 	mux := http.NewServeMux()
 	verbs := make(map[string][]string)
 	for _, e := range endpoints {
-		if carries(e.method.Kind, o.Settings) != nil {
-			mux.HandleFunc(e.verb+" "+e.path, e.refuseKind)
-			continue
+		if slices.Contains(verbs[e.path], e.verb) {
+			return nil, fmt.Errorf("route %s %s stands twice, the second time as that of %s", e.verb, e.path, e.method.Path())
 		}
 		s := &server{endpoint: e, handler: h, contentType: []string{e.media}}
 		if e.method.Kind == rpc.Unary {
@@ -73,10 +77,6 @@ func newMux(svc *rpc.Service, h rpc.Handler, o protocol.Options) (*http.ServeMux
 		answerFailure(w, rpc.Errorf(rpc.NotFound, "no route %s %s", r.Method, r.URL.Path))
 	})
 	return mux, nil
-}
-
-func (e *endpoint) refuseKind(w http.ResponseWriter, _ *http.Request) {
-	answerFailure(w, rpc.Errorf(rpc.Unimplemented, "%s: %v", e.method.Path(), errHalfDuplex))
 }
 
 // server answers one endpoint.

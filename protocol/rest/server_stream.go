@@ -10,6 +10,10 @@ import (
 )
 
 func (s *server) streaming(w http.ResponseWriter, r *http.Request) {
+	if s.method.Kind == rpc.Bidi && r.ProtoMajor == 1 {
+		answerFailure(w, rpc.Errorf(rpc.Unimplemented, "%s: %v", s.method.Path(), errHalfDuplex))
+		return
+	}
 	ctx, cancel, err := deadline(r)
 	if err != nil {
 		answerFailure(w, err)
@@ -133,7 +137,7 @@ func (s *serverStream) end(err error) {
 
 // fail ends a stream whose status has been sent.
 func (s *serverStream) fail(err error) {
-	_, body := encodeFailure(err)
+	_, body, _ := encodeFailure(err)
 	s.out.b = s.out.b[:0]
 	s.streamOut.failure(s.out, body)
 	_ = s.write() // the caller is gone

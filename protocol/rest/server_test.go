@@ -59,7 +59,7 @@ func TestForeignRequests(t *testing.T) {
 		{name: "no such route", path: "/v1/ech", body: `{}`, status: 404, want: "NOT_FOUND"},
 		{name: "no body", body: "", status: 400, want: "INVALID_ARGUMENT"},
 		{name: "a failure", body: `{"failCode":5,"failMessage":"no such account"}`, status: 404,
-			want: `{"error":{"code":404,"message":"no such account","status":"NOT_FOUND"}}`},
+			want: `{"type":"about:blank","title":"Not Found","status":404,"detail":"no such account","code":"NOT_FOUND"}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			verb, path := http.MethodPost, "/v1/echo"

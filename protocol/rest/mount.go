@@ -1,0 +1,34 @@
+package rest
+
+import (
+	"mime"
+	"slices"
+
+	"github.com/tare-bench/tare/protocol"
+	"github.com/tare-bench/tare/rpc"
+)
+
+// Mount implements protocol.Mounter. A request that names no protocol by its
+// content type is REST's: routes are what people type.
+func (Protocol) Mount(svcs []*rpc.Service, h rpc.Handler, o protocol.Options, _ protocol.Limits) (protocol.Mount, error) {
+	mux, err := newMux(svcs, h, o)
+	if err != nil {
+		return protocol.Mount{}, err
+	}
+	return protocol.Mount{Media: mediaTypes(o), Any: mux, Rest: true}, nil
+}
+
+// mediaTypes are those of a whole message and of a stream of them.
+func mediaTypes(o protocol.Options) []string {
+	var c *coding
+	if o.Compressor != nil {
+		c = newCoding(o.Compressor)
+	}
+	spec := o.Codec.Spec()
+	all := []string{spec.Media}
+	in, _ := framingsOf(spec, c)
+	if base, _, err := mime.ParseMediaType(in.media()); err == nil && !slices.Contains(all, base) {
+		all = append(all, base)
+	}
+	return all
+}
