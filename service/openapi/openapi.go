@@ -166,18 +166,19 @@ func (b *builder) success(m *rpc.Method) (*openapi3.Response, error) {
 	if !m.Kind.StreamsOut() {
 		return &openapi3.Response{Description: &text, Content: openapi3.Content{jsonMedia: {Schema: schema}}}, nil
 	}
-	text += "\n\nEach line is an object: a message is its `result`, and a stream that fails ends with a problem."
-	line := &openapi3.Schema{OneOf: openapi3.SchemaRefs{
-		{Value: &openapi3.Schema{
-			Type: &openapi3.Types{openapi3.TypeObject}, Required: []string{"result"},
-			Properties: openapi3.Schemas{"result": schema},
-		}},
-		problemRef(),
-	}}
+	text += "\n\nEach line is an object: a message is its `result`, and what a stream fails with is the `error` of its last line."
+	line := &openapi3.Schema{OneOf: openapi3.SchemaRefs{only("result", schema), only("error", problemRef())}}
 	return &openapi3.Response{
 		Description: &text,
 		Content:     openapi3.Content{linesMedia: {Schema: &openapi3.SchemaRef{Value: line}}},
 	}, nil
+}
+
+// only describes an object with one property.
+func only(name string, schema *openapi3.SchemaRef) *openapi3.SchemaRef {
+	s := openapi3.NewObjectSchema().WithPropertyRef(name, schema)
+	s.Required = []string{name}
+	return openapi3.NewSchemaRef("", s)
 }
 
 // shortName is the last part of a full name.

@@ -92,7 +92,7 @@ func (b *builder) query(op *openapi3.Operation, in protoreflect.MessageDescripto
 			}
 			p.Required = before == "" && slices.Contains(required, f.JSONName())
 			op.AddParameter(p)
-		case f.IsMap() || f.IsList():
+		case f.IsMap() || f.IsList() || wellKnown(f.Message().FullName()) != nil:
 			return fmt.Errorf("%s is of a kind that cannot stand in a query", f.FullName())
 		default:
 			if err := b.query(op, f.Message(), nil, name+".", above); err != nil {
