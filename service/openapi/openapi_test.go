@@ -92,71 +92,77 @@ const (
 	line    = schemas + "tare.orders.v1.OrderLine properties "
 )
 
+// said is what stands at paths into the shop's document.
+var said = map[string]any{
+	"openapi": "3.0.3", "info title": "Shop", "info version": "1.2.3",
+	"tags 0 name": "OrderService", "tags 0 description": "OrderService takes orders and has them paid by the payment service.",
+
+	"paths /v1/orders post operationId":                                        "OrderService_CreateOrder",
+	"paths /v1/orders post summary":                                            "CreateOrder takes one order and charges its total to the user's account",
+	"paths /v1/orders post requestBody content":                                map[string]any{"application/json": map[string]any{"schema": map[string]any{"$ref": "#/components/schemas/tare.orders.v1.CreateOrderRequest"}}},
+	"paths /v1/orders post responses 200 content application/json schema $ref": "#/components/schemas/tare.orders.v1.CreateOrderResponse",
+
+	// Parameters: of the path by the route's name, of the query by JSON's.
+	"paths /v1/orders/{order_id} get parameters 0 name":           "order_id",
+	"paths /v1/orders/{order_id} get parameters 0 required":       true,
+	"paths /v1/orders/{order_id} get parameters 0 description":    "Which order.\n\nAt most 128 bytes in UTF-8.",
+	"paths /v1/orders/{order_id} get parameters 0 schema pattern": "^[0-9A-Za-z][0-9A-Za-z._:-]*$",
+	"paths /v1/orders get parameters 0 name":                      "pageSize",
+	"paths /v1/orders get parameters 0 in":                        "query",
+	"paths /v1/orders get parameters 0 schema maximum":            1000.0,
+	"paths /v1/orders:watch get parameters 0 name":                "afterRevision",
+	"paths /v1/orders:watch get parameters 0 schema type":         "string",
+
+	// A field of the path is not in the body.
+	"paths /v1/payments/{payment_id}/refunds post requestBody content application/json schema required": []any{"refundId"},
+	"paths /tare.payments.v1.PaymentService/GetPayment post operationId":                                "PaymentService_GetPayment",
+
+	// ProtoJSON's mapping.
+	schemas + "tare.payments.v1.Money properties minorUnits":                    map[string]any{"type": "string", "format": "int64", "pattern": "^-?[0-9]+$", "description": "The amount in the currency's smallest unit; negative for a debt."},
+	schemas + "tare.orders.v1.Order properties createTime format":               "date-time",
+	schemas + "tare.orders.v1.Order properties status allOf 0 $ref":             "#/components/schemas/tare.orders.v1.OrderStatus",
+	schemas + "tare.orders.v1.OrderStatus enum 1":                               "ORDER_STATUS_PAID",
+	schemas + "tare.orders.v1.OrderStatus type":                                 "string",
+	schemas + "tare.orders.v1.ListOrdersResponse properties orders items $ref":  "#/components/schemas/tare.orders.v1.Order",
+	schemas + "tare.orders.v1.Order properties balance allOf 0 $ref":            "#/components/schemas/tare.payments.v1.Money",
+	schemas + "tare.orders.v1.OrderLine properties unitPriceMinor type":         "string",
+	schemas + "tare.orders.v1.CreateOrderRequest properties currencyCode type":  "string",
+	schemas + "tare.orders.v1.ListOrdersResponse properties nextPageToken type": "string",
+
+	// Rules.
+	schemas + "tare.orders.v1.CreateOrderRequest required": []any{"orderId", "userName", "currencyCode", "lines"},
+	schemas + "tare.orders.v1.OrderLine required":          []any{"sku", "quantity"},
+	order + "userName minLength":                           1.0,
+	order + "userName description":                         "Who orders and pays.\n\nAt most 256 bytes in UTF-8. Does not hold the character U+0000.",
+	order + "lines minItems":                               1.0,
+	order + "lines maxItems":                               1000.0,
+	order + "lines description":                            "What is ordered; at least one line, and one that costs something.\n\nMust cost more than zero together.",
+	line + "quantity minimum":                              0.0,
+	line + "quantity exclusiveMinimum":                     true,
+	line + "quantity maximum":                              1000000.0,
+	line + "unitPriceMinor pattern":                        "^[0-9]+$",
+	line + "unitPriceMinor description":                    "Price of one, in minor units of the order's currency; not negative.\n\nAt least 0. At most 1000000000.",
+
+	// Failures and streams.
+	"paths /v1/orders post responses default $ref":                                                                "#/components/responses/Failed",
+	"paths /v1/orders post responses 429 $ref":                                                                    "#/components/responses/Busy",
+	"components responses Busy headers Retry-After schema minimum":                                                1.0,
+	"components responses Failed content application/problem+json schema $ref":                                    "#/components/schemas/Problem",
+	"paths /v1/orders:watch get responses 200 content application/x-ndjson schema oneOf 0 properties result $ref": "#/components/schemas/tare.orders.v1.WatchOrdersResponse",
+	"paths /v1/orders:watch get responses 200 content application/x-ndjson schema oneOf 1 properties error $ref":  "#/components/schemas/Problem",
+	"paths /v1/orders/{order_id} get responses 404 $ref":                                                          "#/components/responses/Failed",
+	"paths /tare.payments.v1.PaymentService/GetPayment post requestBody content application/json schema $ref":     "#/components/schemas/tare.payments.v1.GetPaymentRequest",
+}
+
 func TestDocumentSaysWhatTheSchemaSays(t *testing.T) {
 	doc := document(t, shop()...)
-	for path, want := range map[string]any{
-		"openapi": "3.0.3", "info title": "Shop", "info version": "1.2.3",
-		"tags 0 name": "OrderService", "tags 0 description": "OrderService takes orders and has them paid by the payment service.",
-
-		"paths /v1/orders post operationId":                                        "OrderService_CreateOrder",
-		"paths /v1/orders post summary":                                            "CreateOrder takes one order and charges its total to the user's account",
-		"paths /v1/orders post requestBody content":                                map[string]any{"application/json": map[string]any{"schema": map[string]any{"$ref": "#/components/schemas/tare.orders.v1.CreateOrderRequest"}}},
-		"paths /v1/orders post responses 200 content application/json schema $ref": "#/components/schemas/tare.orders.v1.CreateOrderResponse",
-
-		// Parameters: of the path by the route's name, of the query by JSON's.
-		"paths /v1/orders/{order_id} get parameters 0 name":           "order_id",
-		"paths /v1/orders/{order_id} get parameters 0 required":       true,
-		"paths /v1/orders/{order_id} get parameters 0 description":    "Which order.\n\nAt most 128 bytes in UTF-8.",
-		"paths /v1/orders/{order_id} get parameters 0 schema pattern": "^[0-9A-Za-z][0-9A-Za-z._:-]*$",
-		"paths /v1/orders get parameters 0 name":                      "pageSize",
-		"paths /v1/orders get parameters 0 in":                        "query",
-		"paths /v1/orders get parameters 0 schema maximum":            1000.0,
-		"paths /v1/orders:watch get parameters 0 name":                "afterRevision",
-		"paths /v1/orders:watch get parameters 0 schema type":         "string",
-
-		// A field of the path is not in the body.
-		"paths /v1/payments/{payment_id}/refunds post requestBody content application/json schema required": []any{"refundId"},
-		"paths /tare.payments.v1.PaymentService/GetPayment post operationId":                                "PaymentService_GetPayment",
-
-		// ProtoJSON's mapping.
-		schemas + "tare.payments.v1.Money properties minorUnits":                    map[string]any{"type": "string", "format": "int64", "pattern": "^-?[0-9]+$", "description": "The amount in the currency's smallest unit; negative for a debt."},
-		schemas + "tare.orders.v1.Order properties createTime format":               "date-time",
-		schemas + "tare.orders.v1.Order properties status allOf 0 $ref":             "#/components/schemas/tare.orders.v1.OrderStatus",
-		schemas + "tare.orders.v1.OrderStatus enum 1":                               "ORDER_STATUS_PAID",
-		schemas + "tare.orders.v1.OrderStatus type":                                 "string",
-		schemas + "tare.orders.v1.ListOrdersResponse properties orders items $ref":  "#/components/schemas/tare.orders.v1.Order",
-		schemas + "tare.orders.v1.Order properties balance allOf 0 $ref":            "#/components/schemas/tare.payments.v1.Money",
-		schemas + "tare.orders.v1.OrderLine properties unitPriceMinor type":         "string",
-		schemas + "tare.orders.v1.CreateOrderRequest properties currencyCode type":  "string",
-		schemas + "tare.orders.v1.ListOrdersResponse properties nextPageToken type": "string",
-
-		// Rules.
-		schemas + "tare.orders.v1.CreateOrderRequest required": []any{"orderId", "userName", "currencyCode", "lines"},
-		schemas + "tare.orders.v1.OrderLine required":          []any{"sku", "quantity"},
-		order + "userName minLength":                           1.0,
-		order + "userName description":                         "Who orders and pays.\n\nAt most 256 bytes in UTF-8. Does not hold the character U+0000.",
-		order + "lines minItems":                               1.0,
-		order + "lines maxItems":                               1000.0,
-		order + "lines description":                            "What is ordered; at least one line, and one that costs something.\n\nMust cost more than zero together.",
-		line + "quantity minimum":                              0.0,
-		line + "quantity exclusiveMinimum":                     true,
-		line + "quantity maximum":                              1000000.0,
-		line + "unitPriceMinor pattern":                        "^[0-9]+$",
-		line + "unitPriceMinor description":                    "Price of one, in minor units of the order's currency; not negative.\n\nAt least 0. At most 1000000000.",
-
-		// Failures and streams.
-		"paths /v1/orders post responses default $ref":                                                                "#/components/responses/Failed",
-		"paths /v1/orders post responses 429 $ref":                                                                    "#/components/responses/Busy",
-		"components responses Busy headers Retry-After schema minimum":                                                1.0,
-		"components responses Failed content application/problem+json schema $ref":                                    "#/components/schemas/Problem",
-		"paths /v1/orders:watch get responses 200 content application/x-ndjson schema oneOf 0 properties result $ref": "#/components/schemas/tare.orders.v1.WatchOrdersResponse",
-		"paths /v1/orders:watch get responses 200 content application/x-ndjson schema oneOf 1 properties error $ref":  "#/components/schemas/Problem",
-		"paths /v1/orders/{order_id} get responses 404 $ref":                                                          "#/components/responses/Failed",
-		"paths /tare.payments.v1.PaymentService/GetPayment post requestBody content application/json schema $ref":     "#/components/schemas/tare.payments.v1.GetPaymentRequest",
-	} {
+	for path, want := range said {
 		if diff := cmp.Diff(want, at(t, doc, strings.Fields(path)...)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
 		}
+	}
+	if n := len(doc.Paths.Value("/v1/orders/{order_id}").Get.Parameters); n != 2 {
+		t.Errorf("%d parameters, want that of the path and the time-out", n)
 	}
 	if _, there := doc.Components.Schemas["tare.orders.v1.GetOrderRequest"]; there {
 		t.Error("a message that is in no body has a schema")
@@ -188,6 +194,10 @@ func TestWhatIsLeftOutIsNamed(t *testing.T) {
 	doc := document(t, conformance.Service)
 	if want := "ConformanceService.Converse"; !strings.Contains(doc.Info.Description, want) {
 		t.Errorf("the document says %q, want %s in it", doc.Info.Description, want)
+	}
+	collect := at(t, doc, "paths", "/v1/collect", "post", "requestBody", "content", "application/x-ndjson", "schema", "$ref")
+	if want := "#/components/schemas/tare.conformance.v1.CollectRequest"; collect != want {
+		t.Errorf("each line of a stream is %v, want %s", collect, want)
 	}
 	if len(doc.Paths.Map()) != 3 {
 		t.Errorf("%d paths, want 3", len(doc.Paths.Map()))

@@ -126,6 +126,12 @@ func isScalar(f protoreflect.FieldDescriptor) bool {
 	if f.Message() == nil {
 		return true
 	}
-	known := wellKnown(f.Message().FullName())
-	return known != nil && !known.Type.Is(openapi3.TypeObject) && known.Type != nil
+	switch known := wellKnown(f.Message().FullName()); {
+	case known == nil:
+		return false
+	case known.Type == nil:
+		return known.AnyOf != nil // a number or a word, or else anything at all
+	default:
+		return !known.Type.Is(openapi3.TypeObject) && !known.Type.Is(openapi3.TypeArray)
+	}
 }

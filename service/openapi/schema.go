@@ -87,7 +87,7 @@ func (b *builder) required(d protoreflect.MessageDescriptor) (names []string, er
 	}
 	for _, v := range broken.Violations {
 		path := v.Proto.GetField().GetElements()
-		if len(path) != 1 { // of the whole message, or of one that it holds
+		if len(path) == 0 { // a rule of the whole message
 			continue
 		}
 		if f := d.Fields().ByNumber(protoreflect.FieldNumber(path[0].GetFieldNumber())); f != nil {
