@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/tare-bench/tare/rpc"
@@ -15,6 +16,9 @@ type Mounter interface {
 	// compressor and longest message of o. Whoever runs the port tells requests
 	// apart, and bounds what net/http's own server can bound.
 	Mount(svcs []*rpc.Service, h rpc.Handler, o Options, l Limits) (Mount, error)
+	// Example gives a command line by which a person calls m at a port whose URL
+	// begins with base, with a message of this JSON; "" where no tool is common.
+	Example(m *rpc.Method, base, json string, o Options) string
 }
 
 // Mount is a protocol's part of a port: which requests are its own, and what
@@ -55,3 +59,6 @@ type Limits struct {
 	HeaderBytes   int           // of one request
 	Streams       int           // calls at a time on one connection of HTTP/2
 }
+
+// Quote has a shell take text as it stands.
+func Quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -46,7 +46,7 @@ func (Protocol) Carriage(o protocol.Options) (protocol.Carriage, error) {
 
 // Frame prepares a unary call.
 func (p Protocol) Frame(m *rpc.Method, in any, o protocol.Options) (protocol.Frame, error) {
-	bound, err := bindMethod(m, o.Codec)
+	bound, err := bindMethod(m, o)
 	if err != nil {
 		return protocol.Frame{}, err
 	}
@@ -142,6 +142,7 @@ const (
 	flagTrailer    = 0x80
 	statusField    = "grpc-status"
 	messageField   = "grpc-message"
+	detailsField   = "grpc-status-details-bin"
 )
 
 func (webFraming) header(subtype, coding string, timeout time.Duration) []protocol.Field {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strings"
 
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
@@ -37,4 +38,17 @@ func (webFraming) media(subtype string) []string {
 		return []string{media, "application/grpc-web"}
 	}
 	return []string{media}
+}
+
+// Example implements protocol.Mounter. What is not plain JSON in a body takes a
+// tool that asks the port for its schema.
+func (p Protocol) Example(m *rpc.Method, base, json string, o protocol.Options) string {
+	if media := p.framing.media(o.Codec.Spec().Subtype)[0]; m.Kind == rpc.Unary && media == "application/json" {
+		return fmt.Sprintf("curl -H 'Content-Type: %s' -d %s %s%s", media, protocol.Quote(json), base, m.Path())
+	}
+	plain := ""
+	if strings.HasPrefix(base, "http:") {
+		plain = "--http2-prior-knowledge "
+	}
+	return fmt.Sprintf("buf curl --protocol %s %s-d %s %s%s", p.name, plain, protocol.Quote(json), base, m.Path())
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -116,4 +117,14 @@ func (h handshaken) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthInfo,
 		State:          secured.ConnectionState(),
 		CommonAuthInfo: credentials.CommonAuthInfo{SecurityLevel: credentials.PrivacyAndIntegrity},
 	}, nil
+}
+
+// Example implements protocol.Mounter.
+func (Protocol) Example(m *rpc.Method, base, json string, _ protocol.Options) string {
+	scheme, addr, _ := strings.Cut(base, "://")
+	plain := ""
+	if scheme == "http" {
+		plain = "-plaintext "
+	}
+	return fmt.Sprintf("grpcurl %s-d %s %s %s/%s", plain, protocol.Quote(json), addr, m.Service, m.Name)
 }

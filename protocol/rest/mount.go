@@ -1,7 +1,9 @@
 package rest
 
 import (
+	"fmt"
 	"mime"
+	"net/http"
 	"slices"
 
 	"github.com/tare-bench/tare/protocol"
@@ -31,4 +33,17 @@ func mediaTypes(o protocol.Options) []string {
 		all = append(all, base)
 	}
 	return all
+}
+
+// Example implements protocol.Mounter.
+func (Protocol) Example(m *rpc.Method, base, json string, o protocol.Options) string {
+	verb, path, err := route(m)
+	if err != nil || o.Codec.Spec().Media != jsonMedia {
+		return ""
+	}
+	command := "curl "
+	if verb != http.MethodPost { // which curl does where there is a body
+		command += "-X " + verb + " "
+	}
+	return fmt.Sprintf("%s-H 'Content-Type: %s' -d %s %s%s", command, jsonMedia, protocol.Quote(json), base, path)
 }
