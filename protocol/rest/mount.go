@@ -1,10 +1,14 @@
 package rest
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"mime"
 	"net/http"
 	"slices"
+
+	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
@@ -36,14 +40,48 @@ func mediaTypes(o protocol.Options) []string {
 }
 
 // Example implements protocol.Mounter.
-func (Protocol) Example(m *rpc.Method, base, json string, o protocol.Options) string {
-	verb, path, err := route(m)
+func (Protocol) Example(m *rpc.Method, base, message string, o protocol.Options) string {
+	r, err := routeOf(m)
 	if err != nil || o.Codec.Spec().Media != jsonMedia {
 		return ""
 	}
-	command := "curl "
-	if verb != http.MethodPost { // which curl does where there is a body
-		command += "-X " + verb + " "
+	target := base + r.path
+	if r.targeted() {
+		if target, message, err = exampleTarget(&endpoint{route: r, method: m}, base, message); err != nil {
+			return ""
+		}
 	}
-	return fmt.Sprintf("%s-H 'Content-Type: %s' -d %s %s%s", command, jsonMedia, protocol.Quote(json), base, path)
+	command := "curl "
+	if r.verb != http.MethodPost && r.verb != http.MethodGet { // which curl does with and without a body
+		command += "-X " + r.verb + " "
+	}
+	if r.bodyless {
+		return command + target
+	}
+	return fmt.Sprintf("%s-H 'Content-Type: %s' -d %s %s", command, jsonMedia, protocol.Quote(message), target)
+}
+
+// exampleTarget gives a message's URL, as a shell takes it, and what is left of
+// the message for the body.
+func exampleTarget(e *endpoint, base, message string) (target, left string, err error) {
+	m := e.method.In.NewProto()
+	if err := protojson.Unmarshal([]byte(message), m); err != nil {
+		return "", "", err
+	}
+	path, query, rest, err := e.aim(e.method.In.FromProto(m))
+	switch {
+	case err != nil:
+		return "", "", err
+	case !e.bodyless:
+		loose, err := protojson.Marshal(e.method.In.ToProto(rest))
+		if err != nil {
+			return "", "", err
+		}
+		var body bytes.Buffer
+		err = json.Compact(&body, loose) // its spaces are drawn at random
+		return base + path, body.String(), err
+	case query != "":
+		return protocol.Quote(base + path + "?" + query), "", nil
+	}
+	return base + path, "", nil
 }

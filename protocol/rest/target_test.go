@@ -53,3 +53,21 @@ func TestMessagesThatNoTargetHolds(t *testing.T) {
 		}
 	}
 }
+
+func TestExamplesAreWhatAShellTakes(t *testing.T) {
+	for _, test := range []struct {
+		m             *rpc.Method
+		message, want string
+	}{
+		{conformance.Echo, `{"failMessage":"it's"}`, `curl -H 'Content-Type: application/json' -d '{"failMessage":"it'\''s"}' http://h/v1/echo`},
+		{conformance.Find, `{"name":"a b"}`, `curl http://h/v1/items/a%20b/levels/0`},
+		{conformance.Find, `{"name":"a","pageSize":"5","tags":["it's"]}`, `curl 'http://h/v1/items/a/levels/0?pageSize=5&tags=it%27s'`},
+		{conformance.Amend, `{"name":"a","item":{"text":"b"}}`,
+			`curl -X PUT -H 'Content-Type: application/json' -d '{"item":{"text":"b"}}' http://h/v1/items/a`},
+		{conformance.Find, `{}`, ""},
+	} {
+		if got := rest.New().Example(test.m, "http://h", test.message, options(t)); got != test.want {
+			t.Errorf("%s of %s is\n%s, want\n%s", test.m.Name, test.message, got, test.want)
+		}
+	}
+}
