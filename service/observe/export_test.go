@@ -9,8 +9,10 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	collectorv1 "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
@@ -181,4 +183,49 @@ func TestCollectorThatIsNotThere(t *testing.T) {
 			}
 		})
 	}
+}
+
+// hung is an exporter that takes as long as it may, until it is closed.
+type hung chan struct{}
+
+func (h hung) ExportSpans(ctx context.Context, _ []sdktrace.ReadOnlySpan) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-h:
+		return nil
+	}
+}
+
+func (hung) Shutdown(context.Context) error { return nil }
+
+func TestCallsAndTheEndDoNotWaitForSpans(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		exporter := make(hung)
+		defer synctest.Wait()
+		defer close(exporter)
+		o, err := observe.New(t.Context(), observe.Config{Spans: exporter})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := o.Server(conformance.Handler{}, conformance.Service)
+		begun := time.Now()
+		for range 10_000 { // more than are kept
+			if err := echoed(t.Context(), h, rpc.OK); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(begun); took != 0 {
+			t.Errorf("calls waited %s for spans to be sent", took)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		begun = time.Now()
+		if err := o.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("closing gives %v, want that time was up", err)
+		}
+		if took := time.Since(begun); took != 3*time.Second {
+			t.Errorf("closing took %s, want the 3 s that it was given", took)
+		}
+	})
 }

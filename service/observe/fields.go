@@ -2,7 +2,10 @@ package observe
 
 import (
 	"context"
-	"slices"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/tare-bench/tare/rpc"
 )
 
 // The header fields that tie calls together.
@@ -18,44 +21,54 @@ const (
 // service: it reads them from its callers and sends them where it calls.
 var Fields = []string{traceparent, tracestate, baggageField, requestIDField}
 
-// incoming is what came with a call, as OpenTelemetry reads it.
-type incoming struct{ ctx context.Context }
+// carrier is some fields as OpenTelemetry reads and writes them.
+type carrier []rpc.Field
 
-func (c incoming) Get(name string) string { return fieldIn(c.ctx, name) }
-func (incoming) Set(string, string)       {} // nothing is put into what came
-func (incoming) Keys() []string           { return slices.Clone(Fields) }
-
-// outgoing is what a call takes along, as OpenTelemetry writes it.
-type outgoing []field
-
-type field struct{ name, value string }
-
-func (o *outgoing) Get(name string) string {
-	for _, f := range *o {
-		if f.name == name {
-			return f.value
+func (c *carrier) Get(name string) string {
+	for _, f := range *c {
+		if f.Name == name {
+			return f.Value
 		}
 	}
 	return ""
 }
 
-func (o *outgoing) Set(name, value string) {
+// Set adds a field, unless it says nothing.
+func (c *carrier) Set(name, value string) {
 	if value != "" {
-		*o = append(*o, field{name, value})
+		*c = append(*c, rpc.Field{Name: name, Value: value})
 	}
 }
 
-func (o *outgoing) Keys() (names []string) {
-	for _, f := range *o {
-		names = append(names, f.name)
+func (c *carrier) Keys() (names []string) {
+	for _, f := range *c {
+		names = append(names, f.Name)
 	}
 	return names
 }
 
-// passOn takes along what came: a service that does not trace breaks nobody's
-// trace.
-func (o *outgoing) passOn(ctx context.Context, names ...string) {
-	for _, name := range names {
-		o.Set(name, fieldIn(ctx, name))
+// incoming are the fields that came with the call that ctx belongs to.
+func incoming(ctx context.Context) *carrier {
+	c := carrier(rpc.FieldsIn(ctx))
+	return &c
+}
+
+// sendIDs gives the context of a call to another service with what it is to
+// send: the trace that it is part of and the request that it is made for. A
+// service that does not trace passes on what came, and so breaks nobody's trace.
+func sendIDs(ctx context.Context) context.Context {
+	traced, id, came := trace.SpanContextFromContext(ctx).IsValid(), requestID(ctx), rpc.FieldsIn(ctx)
+	if !traced && id == "" && len(came) == 0 {
+		return ctx // without an allocation
 	}
+	out := make(carrier, 0, len(Fields))
+	if traced {
+		propagator.Inject(ctx, &out)
+	} else {
+		for _, name := range []string{traceparent, tracestate, baggageField} {
+			out.Set(name, (*carrier)(&came).Get(name))
+		}
+	}
+	out.Set(requestIDField, id)
+	return rpc.WithFieldsOut(ctx, out...)
 }

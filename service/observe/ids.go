@@ -6,11 +6,12 @@ import (
 	"encoding/hex"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc/peer"
+
+	"github.com/tare-bench/tare/rpc"
 )
 
 // longestID is as much as a caller may call a request by.
@@ -53,17 +54,11 @@ func requestID(ctx context.Context) string {
 	return callersID(ctx)
 }
 
-// callersID is the ID that came with a call. One that could not be read in a
-// log is none.
+// callersID is the ID that came with a call. One that would fill the log is none.
 func callersID(ctx context.Context) string {
-	id := fieldIn(ctx, requestIDField)
+	id := rpc.FieldIn(ctx, requestIDField)
 	if len(id) > longestID {
 		return ""
-	}
-	for i := range len(id) {
-		if id[i] <= ' ' || id[i] > '~' {
-			return ""
-		}
 	}
 	return id
 }
@@ -74,7 +69,7 @@ func spanOf(ctx context.Context) trace.SpanContext {
 	if sc := trace.SpanContextFromContext(ctx); sc.IsValid() {
 		return sc
 	}
-	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(ctx, incoming{ctx}))
+	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(ctx, incoming(ctx)))
 }
 
 // withIDs adds to each line the IDs of the call that its context belongs to.
@@ -95,19 +90,11 @@ func (h withIDs) WithAttrs(attrs []slog.Attr) slog.Handler {
 }
 func (h withIDs) WithGroup(name string) slog.Handler { return withIDs{h.Handler.WithGroup(name)} }
 
-type peerKey struct{}
-
-// WithPeer keeps the address at the other end of a connection, for the calls
-// that come over it. It is what http.Server.ConnContext takes: net/http tells
-// handlers of a context nothing of it, as grpc-go does.
-func WithPeer(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, peerKey{}, c.RemoteAddr())
-}
-
-// peerOf is the address of the caller, "" where it is not known.
+// peerOf is the address of the caller, "" where it is not known. grpc-go tells
+// it by a context of its own.
 func peerOf(ctx context.Context) string {
-	if a, ok := ctx.Value(peerKey{}).(net.Addr); ok {
-		return a.String()
+	if addr := rpc.Peer(ctx); addr != "" {
+		return addr
 	}
 	if p, ok := peer.FromContext(ctx); ok && p.Addr != nil {
 		return p.Addr.String()

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
-	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -166,11 +165,8 @@ func TestAFloodOfFailuresIsCountedAndNotWritten(t *testing.T) {
 func TestPeerIsLogged(t *testing.T) {
 	lines, log := logLines(t, "info")
 	h := newObserver(t, observe.Config{Log: log}).Server(conformance.Handler{}, conformance.Service)
-	one, other := net.Pipe()
-	defer one.Close()
-	defer other.Close()
-	_ = echoed(observe.WithPeer(t.Context(), one), h, rpc.NotFound)
-	want(t, lines()[0], "peer", "pipe")
+	_ = echoed(rpc.WithPeer(t.Context(), "192.0.2.1:4711"), h, rpc.NotFound)
+	want(t, lines()[0], "peer", "192.0.2.1:4711")
 }
 
 func TestLogIsWhatWasAskedFor(t *testing.T) {

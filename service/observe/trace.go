@@ -29,7 +29,7 @@ func (t *tracing) serve(ctx context.Context, m *rpc.Method) (context.Context, tr
 	if t == nil {
 		return ctx, nil
 	}
-	ctx = propagator.Extract(ctx, incoming{ctx})
+	ctx = propagator.Extract(ctx, incoming(ctx))
 	attrs := []attribute.KeyValue{semconv.RPCMethod(m.Path()[1:])}
 	if host, port, ok := split(peerOf(ctx)); ok {
 		attrs = append(attrs, semconv.NetworkPeerAddress(host), semconv.NetworkPeerPort(port))
@@ -100,21 +100,4 @@ func endSpan(span trace.Span, err error, code rpc.Code, isFault faults) {
 		span.SetStatus(otelcodes.Error, cause(err, code))
 	}
 	span.End()
-}
-
-// sendIDs gives the context of a call to another service with what it is to
-// send: the trace that it is part of and the request that it is made for.
-func sendIDs(ctx context.Context) context.Context {
-	traced, id := trace.SpanContextFromContext(ctx).IsValid(), requestID(ctx)
-	if !traced && id == "" && fieldIn(ctx, traceparent) == "" && fieldIn(ctx, baggageField) == "" {
-		return ctx // without an allocation
-	}
-	out := make(outgoing, 0, len(Fields))
-	if traced {
-		propagator.Inject(ctx, &out)
-	} else {
-		out.passOn(ctx, traceparent, tracestate, baggageField)
-	}
-	out.Set(requestIDField, id)
-	return withFieldsOut(ctx, out)
 }
