@@ -23,27 +23,22 @@ func (r route) hasBody() bool {
 	return r.verb == http.MethodPost || r.verb == http.MethodPut || r.verb == http.MethodPatch
 }
 
-// wildcard is a part of a pattern of http.ServeMux: {name}, {name...} or {$}.
-var wildcard = regexp.MustCompile(`\{([^{}]*?)(\.\.\.)?\}`)
+// inPath is a parameter of a route, which http.ServeMux and OpenAPI write alike.
+var inPath = regexp.MustCompile(`\{([^{}]*)\}`)
 
 // routeOf reads a method's route; a method without one is posted to its path.
 func routeOf(m *rpc.Method) (route, error) {
 	if m.Route == "" {
 		return route{verb: http.MethodPost, path: m.Path()}, nil
 	}
-	verb, pattern, ok := strings.Cut(m.Route, " ")
-	if !ok || !strings.HasPrefix(pattern, "/") {
+	verb, path, ok := strings.Cut(m.Route, " ")
+	if !ok || !strings.HasPrefix(path, "/") {
 		return route{}, fmt.Errorf("route %q of %s is not VERB /PATH", m.Route, m.Path())
 	}
-	r := route{verb: verb}
-	r.path = wildcard.ReplaceAllStringFunc(pattern, func(part string) string {
-		name := wildcard.FindStringSubmatch(part)[1]
-		if name == "$" {
-			return ""
-		}
-		r.params = append(r.params, name)
-		return "{" + name + "}"
-	})
+	r := route{verb: verb, path: path}
+	for _, param := range inPath.FindAllStringSubmatch(path, -1) {
+		r.params = append(r.params, param[1])
+	}
 	return r, nil
 }
 
