@@ -63,6 +63,8 @@ var importRules = []importRule{
 
 	{"service", join(interfaces, []string{"catalog", "service/port"}), implTests, reasonGiven},
 	{"service/port", []string{"protocol", "rpc"}, join(implTests, []string{"catalog", "protocol/*"}), "it is given protocols, and never knows one by its name"},
+	{"service/openapi", []string{"rpc", "gen/comments"}, join(implTests, []string{"protocol/*"}), "routes and schema are described as they are declared, whatever answers them"},
+	{"service/observe", []string{"rpc"}, join(implTests, []string{"protocol/*"}), reasonKept},
 
 	{"plan", []string{"link", "record", "setting", "workload", "stats"}, []string{"rpc"}, reasonJoints},
 	{"stats", []string{"record"}, []string{"stats/statstest"}, reasonJoints},
@@ -72,9 +74,6 @@ var importRules = []importRule{
 	{"lean", []string{"protocol", "rpc", "load"}, join(implTests, []string{"protocol/*"}), "the lean driver sends prepared frames, whatever made them"},
 	{"peers/*", join(interfaces, experiment, []string{"catalog", "peers/golang/phase"}), implTests, reasonGiven},
 	{"peers/golang/phase", []string{"catalog", "codec", "lean", "load", "record"}, noPackage, "samples are charged by packages and interfaces' methods, which a Catalog tells, and never by names"},
-
-	{"service/openapi", []string{"rpc", "gen/comments"}, join(implTests, []string{"protocol/*"}), "routes and schema are described as they are declared, whatever answers them"},
-	{"service/observe", []string{"rpc"}, join(implTests, []string{"protocol/*"}), reasonKept},
 
 	{"calibrate", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate/known"}), implTests, "known weights are weighed by the whole flow, as any comparison is, and are given a Catalog"},
 	{"calibrate/known", []string{"protocol", "rpc", "setting", "load"}, implTests, "a known server is a protocol like others, and knows no workload"},
