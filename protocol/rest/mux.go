@@ -89,12 +89,12 @@ func (x *mux) refuse(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		answerFailure(w, rpc.Errorf(rpc.NotFound, "no route %s %s", r.Method, r.URL.Path))
+		answerFailure(w, rpc.Errorf(rpc.NotFound, "no route %s %.200s", r.Method, r.URL.Path))
 		return
 	}
 	list := strings.Join(allowed, ", ")
 	w.Header().Set("Allow", list)
-	answerFailure(w, refusal{rpc.Errorf(rpc.Unimplemented, "%s takes %s", r.URL.Path, list), http.StatusMethodNotAllowed})
+	answerFailure(w, refusal{rpc.Errorf(rpc.Unimplemented, "%.200s takes %s", r.URL.Path, list), http.StatusMethodNotAllowed})
 }
 
 // noStore is the Cache-Control of answers that a cache might keep: what they

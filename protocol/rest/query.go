@@ -40,8 +40,8 @@ func (rt *route) readTarget(m protoreflect.Message, r *http.Request) error {
 	if rt.bodyless {
 		q.query(r.URL.RawQuery)
 	}
-	for _, p := range rt.params {
-		q.param(p, r.PathValue(p.name))
+	for _, p := range rt.pathFields {
+		q.pathField(p, r.PathValue(p.name))
 	}
 	if len(q.wrong) == 0 {
 		return nil
@@ -59,9 +59,9 @@ func (q *reader) say(field, reason, format string, args ...any) {
 	q.wrong = append(q.wrong, rpc.Violation{Field: field, Reason: reason, Description: fmt.Sprintf(format, args...)})
 }
 
-// param sets a field to a segment of the path. In the body it may stand too, as
+// pathField sets a field to a segment of the path. In the body it may stand too, as
 // the same.
-func (q *reader) param(p param, text string) {
+func (q *reader) pathField(p pathField, text string) {
 	v, ok := parseText(p.field, text, noElement)
 	switch {
 	case !ok:

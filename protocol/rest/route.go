@@ -17,14 +17,14 @@ import (
 // body "*" or none.
 // Source: github.com/googleapis/googleapis, google/api/http.proto.
 type route struct {
-	verb     string
-	path     string // a pattern of http.ServeMux
-	params   []param
-	bodyless bool
+	verb       string
+	path       string // a pattern of http.ServeMux
+	pathFields []pathField
+	bodyless   bool
 }
 
-// param is a field that stands in the path, as one whole segment.
-type param struct {
+// pathField is a field that stands in the path, as one whole segment.
+type pathField struct {
 	name  string
 	field protoreflect.FieldDescriptor
 }
@@ -54,7 +54,7 @@ func routeOf(m *rpc.Method) (route, error) {
 	case strings.HasSuffix(path, "/"):
 		return wrong("ends with /, and would take all paths below it")
 	case strings.Contains(path, "...}"):
-		return wrong("has a parameter of several segments: give each a name")
+		return wrong("has a field of several segments: give each segment one")
 	}
 	if err := register(http.NewServeMux(), m.Route, http.NotFound); err != nil {
 		return wrong("is no pattern: %w", err)
@@ -77,7 +77,7 @@ func routeOf(m *rpc.Method) (route, error) {
 		if field.IsList() || field.IsMap() || field.Message() != nil {
 			return wrong("has {%s} in the path, which is not one plain value", name)
 		}
-		r.params = append(r.params, param{name, field})
+		r.pathFields = append(r.pathFields, pathField{name, field})
 	}
 	if r.bodyless {
 		if bad := unaskable(in, r.inPath, nil); bad != "" {
@@ -87,7 +87,7 @@ func routeOf(m *rpc.Method) (route, error) {
 	return r, nil
 }
 
-// segmentNames gives the names of a path's parameters.
+// segmentNames gives the names of the fields in a path.
 func segmentNames(path string) (names []string) {
 	for segment := range strings.SplitSeq(path, "/") {
 		if name, ok := strings.CutPrefix(segment, "{"); ok {
@@ -98,11 +98,11 @@ func segmentNames(path string) (names []string) {
 }
 
 // targeted says that a call's path or query depends on its message.
-func (r *route) targeted() bool { return r.bodyless || len(r.params) > 0 }
+func (r *route) targeted() bool { return r.bodyless || len(r.pathFields) > 0 }
 
 // inPath says whether a field of the message stands in the path.
 func (r *route) inPath(f protoreflect.FieldDescriptor) bool {
-	return slices.ContainsFunc(r.params, func(p param) bool { return p.field.FullName() == f.FullName() })
+	return slices.ContainsFunc(r.pathFields, func(p pathField) bool { return p.field.FullName() == f.FullName() })
 }
 
 // unaskable names a field of a message that no query can set, or gives "".

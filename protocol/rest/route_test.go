@@ -155,6 +155,18 @@ func ask(t *testing.T, verb, url, body string) (*http.Response, string) {
 	return res, string(b)
 }
 
+func TestQueryBeyondTheLimit(t *testing.T) {
+	o := options(t)
+	o.MaxMessage = 100
+	base := serveWith(t, conformance.Handler{}, o)
+	for size, want := range map[int]int{100: http.StatusOK, 101: http.StatusRequestURITooLong} {
+		query := "tags=" + strings.Repeat("a", size-len("tags="))
+		if res, body := ask(t, http.MethodGet, base+find+"?"+query, ""); res.StatusCode != want {
+			t.Errorf("a query of %d bytes gives status %d: %s", size, res.StatusCode, body)
+		}
+	}
+}
+
 func TestRoutesThatCannotBeCarried(t *testing.T) {
 	for _, test := range []struct {
 		route string

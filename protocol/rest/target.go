@@ -31,25 +31,25 @@ func (e *endpoint) aim(in any) (path, query string, rest any, err error) {
 	return path, "", e.method.In.FromProto(left.Interface()), nil
 }
 
-// pathFor fills in the parameters of the path, escaped.
+// pathFor fills in the fields of the path, escaped.
 func (e *endpoint) pathFor(m protoreflect.Message) (string, error) {
-	if len(e.params) == 0 {
+	if len(e.pathFields) == 0 {
 		return e.path, nil
 	}
 	var path strings.Builder
-	params := e.params
+	pathFields := e.pathFields
 	for segment := range strings.SplitSeq(e.path[1:], "/") {
 		path.WriteByte('/')
 		if !strings.HasPrefix(segment, "{") {
 			path.WriteString(segment)
 			continue
 		}
-		text, err := formatText(params[0].field, m.Get(params[0].field))
+		text, err := formatText(pathFields[0].field, m.Get(pathFields[0].field))
 		if err != nil || text == "" {
-			return "", unsendable(params[0].name, "must not be empty: it stands in the path")
+			return "", unsendable(pathFields[0].name, "must not be empty: it stands in the path")
 		}
 		path.WriteString(escapeSegment(text))
-		params = params[1:]
+		pathFields = pathFields[1:]
 	}
 	return path.String(), nil
 }

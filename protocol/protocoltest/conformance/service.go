@@ -1,6 +1,6 @@
 // Package conformance is the service that contract tests carry: one method of
 // each kind, a message with each shape of field that codecs get wrong, and
-// methods whose routes have parameters. Its schema is tare.conformance.v1; its
+// methods whose routes name fields. Its schema is tare.conformance.v1; its
 // messages are plain structs.
 //
 // It knows no protocol and no codec. protocoltest, codectest and the twins of
