@@ -68,7 +68,7 @@ type CutError struct {
 }
 
 func (e *CutError) Error() string {
-	return fmt.Sprintf("%d calls were in flight after the grace of %v, and were cut", e.Calls, e.Grace)
+	return fmt.Sprintf("calls still in flight after the grace of %v, and cut: %d", e.Grace, e.Calls)
 }
 
 // Serve answers on l until ctx ends; then it says so to health checks, ends
@@ -143,7 +143,7 @@ func (p *port) serve(ctx context.Context, l net.Listener) error {
 	open, shut := context.WithCancel(context.WithoutCancel(ctx))
 	defer shut()
 	var running sync.WaitGroup
-	failed := make(chan error, len(p.ways)+1)
+	failed := make(chan error, len(p.ways)+2) // one for each that runs
 	run := func(f func() error) {
 		running.Go(func() {
 			if err := f(); err != nil && !errors.Is(err, http.ErrServerClosed) {
