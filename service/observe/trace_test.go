@@ -125,7 +125,7 @@ func TestSpanSaysWhatBecameOfACall(t *testing.T) {
 func wantAttribute(t *testing.T, span tracetest.SpanStub, name, value string) {
 	t.Helper()
 	i := slices.IndexFunc(span.Attributes, func(a attribute.KeyValue) bool { return string(a.Key) == name })
-	if i < 0 || span.Attributes[i].Value.Emit() != value {
+	if i < 0 || span.Attributes[i].Value.String() != value {
 		t.Errorf("%s is not %q, in %v", name, value, span.Attributes)
 	}
 }
