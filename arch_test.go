@@ -33,6 +33,7 @@ var (
 	reasonLeaf   = "everything stands on it, so that whatever it imported would reach everywhere"
 	reasonImpl   = "an implementation knows its interface and never a sibling, so that it can be added and removed alone"
 	reasonGiven  = "only catalog imports implementations; others are given a Catalog, or protocols would leak into the flow"
+	reasonKept   = "what makes a service one to keep stands around any handler, whatever it answers and whoever carries its calls"
 	reasonJoints = "parts of the flow meet in data (plan, record, report.Document), so that each is tested and replaced alone"
 )
 
@@ -63,7 +64,9 @@ var importRules = []importRule{
 
 	{"service", join(interfaces, []string{"catalog", "service/port"}), implTests, reasonGiven},
 	{"service/port", []string{"protocol", "rpc"}, join(implTests, []string{"catalog", "protocol/*"}), "it is given protocols, and never knows one by its name"},
-	{"service/*", []string{"rpc"}, generated, "what makes a service one to keep stands around any handler, whatever it answers and whoever carries its calls"},
+	{"service/openapi", []string{"rpc", "gen/comments"}, join(implTests, []string{"protocol/*"}), "routes and schema are described as they are declared, whatever answers them"},
+	{"service/observe", []string{"rpc"}, join(implTests, []string{"protocol/*"}), reasonKept},
+	{"service/*", []string{"rpc"}, generated, reasonKept},
 
 	{"plan", []string{"link", "record", "setting", "workload", "stats"}, []string{"rpc"}, reasonJoints},
 	{"stats", []string{"record"}, []string{"stats/statstest"}, reasonJoints},
@@ -101,6 +104,7 @@ var nameExceptions = []exception{
 	{"protocol/connect", "gzip", "the library offers this coding unasked, and must be told not to"},
 	{"lean", "connect", "a system call, as its errors name it"},
 	{"internal/environment", "memory", "of the machine"},
+	{"service/observe", "json", "a format of the log, and no codec"},
 	{"internal/cli", "json", "a format to print a report in, and no codec"},
 }
 
