@@ -69,8 +69,8 @@ var importRules = []importRule{
 	{"report/*", []string{"report"}, []string{"record", "stats"}, "a renderer is given the document, so that two cannot disagree on a number"},
 	{"runner", []string{"plan", "peer", "record", "link"}, []string{"rpc", "setting", "workload"}, "the runner makes no call and knows no protocol"},
 	{"lean", []string{"protocol", "rpc", "load"}, join(implTests, []string{"protocol/*"}), "the lean driver sends prepared frames, whatever made them"},
-	{"peers/*", join(interfaces, experiment, []string{"catalog", "peers/golang/phase"}), implTests, reasonGiven},
-	{"peers/golang/phase", []string{"catalog", "codec", "lean", "load", "record"}, noPackage, "samples are charged by packages and interfaces' methods, which a Catalog tells, and never by names"},
+	{"peers/*", join(interfaces, experiment, around, []string{"catalog", "peers/golang/phase"}), implTests, reasonGiven},
+	{"peers/golang/phase", join(around, []string{"catalog", "codec", "lean", "load", "record"}), noPackage, "samples are charged by packages and interfaces' methods, which a Catalog tells, and never by names"},
 
 	{"calibrate", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate/known"}), implTests, "known weights are weighed by the whole flow, as any comparison is, and are given a Catalog"},
 	{"calibrate/known", []string{"protocol", "rpc", "setting", "load"}, implTests, "a known server is a protocol like others, and knows no workload"},
