@@ -105,6 +105,7 @@ func TestErrorsNameTheFlagAndWhatItTakes(t *testing.T) {
 	}{
 		{plan.Request{Driver: "fast"}, "--driver fast: takes native or lean"},
 		{plan.Request{InFlight: -1}, "--in-flight -1: takes 1 to 65536"},
+		{plan.Request{Admit: -1}, "--admit -1: takes 1 to 65536"},
 		{plan.Request{Rate: -1}, "--rate -1: takes calls per second"},
 		{plan.Request{Arrivals: "poisson"}, "--arrivals poisson: takes poisson or constant, with --rate"},
 		{plan.Request{Arrivals: "bursts", Rate: 1}, "--arrivals bursts: takes"},
@@ -364,6 +365,24 @@ func TestOpenLoopsTakeLongerSlices(t *testing.T) {
 	}
 }
 
+// A closed loop is never refused, however many callers it has.
+func TestServicesAdmitAClosedLoop(t *testing.T) {
+	for _, c := range []struct {
+		request plan.Request
+		want    int
+	}{
+		{plan.Request{}, plan.DefaultAdmit},
+		{plan.Request{InFlight: 1000}, plan.DefaultAdmit},
+		{plan.Request{InFlight: 5000}, 5000},
+		{plan.Request{InFlight: 5000, Rate: 1000}, plan.DefaultAdmit},
+		{plan.Request{InFlight: 5000, Admit: 7}, 7},
+	} {
+		if p := mustNew(t, c.request); p.Admit != c.want || p.Header().Admit != c.want {
+			t.Errorf("%+v admits %d, the header says %d; want %d", c.request, p.Admit, p.Header().Admit, c.want)
+		}
+	}
+}
+
 func TestTextShowsWhatWillRun(t *testing.T) {
 	got := mustNew(t, plan.Request{Stacks: []string{"slow+text", "quick+rare", "quick+bits"}, Seed: 1, Store: "cellar"}).String()
 	const want = `workload  shop, leg whole
@@ -372,6 +391,7 @@ func TestTextShowsWhatWillRun(t *testing.T) {
 params    rows=10
 store     cellar
 load      closed loop: 16 in flight
+          each service works for 1024 calls at once, as many wait, more are refused
           native driver, deadline of 10s a call
 design    6 blocks on fresh processes, of 40 rounds, of a trial of each stack
 work      48s under load, a trial 100ms or 160 calls, whichever is longer

@@ -43,7 +43,7 @@ func (c *contender) launch(ctx context.Context, where site) error {
 	p := c.plan
 	common := peer.Start{
 		Workload: p.Workload, Leg: p.Leg, Params: p.Params, Store: p.Store,
-		InFlight: p.InFlight, TimeoutS: p.Timeout.Seconds(),
+		InFlight: p.InFlight, TimeoutS: p.Timeout.Seconds(), Admit: p.Admit,
 	}
 	var next *peer.Next
 	for i := len(p.Tiers) - 1; i >= 0; i-- {

@@ -38,6 +38,9 @@ func (e *experiment) declare(c *cobra.Command, known catalog.Catalog) {
 	f.IntVar(&r.InFlight, "in-flight", 0, fmt.Sprintf(
 		"closed loop with so many callers (default %d); with --rate: at most so many calls at once (default %d)",
 		plan.DefaultInFlight, plan.DefaultSlots))
+	f.IntVar(&r.Admit, "admit", 0, fmt.Sprintf(
+		"calls that each service works for at once, and as many that wait; more are refused (default %d, and never fewer than a closed loop has)",
+		plan.DefaultAdmit))
 	f.StringVar(&e.rate, "rate", "", "open loop with so many arrivals per second; 50%: half of what the slowest stack carries, which a pilot finds")
 	f.StringVar(&r.Arrivals, "arrivals", "", fmt.Sprintf("arrivals of the open loop: %s (default) or %s", plan.Poisson, plan.Constant))
 	f.IntVar(&r.Calls, "calls", 0, "exact work: so many calls on each stack")

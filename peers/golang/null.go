@@ -56,15 +56,20 @@ func answered(ctx context.Context, c catalog.Catalog, start peer.Start) (call wo
 	if err != nil {
 		return call, nil, fmt.Errorf("open store %s: %w", start.Store, err)
 	}
+	ctx, cancel := context.WithCancel(ctx)
 	h, err := w.Handler(ctx, workload.Env{Tier: tier.Name, Params: start.Params, Store: kept})
+	defer func() {
+		cancel()
+		err = errors.Join(err, end(h), kept.Close())
+	}()
 	if err != nil {
-		return call, nil, errors.Join(err, kept.Close())
+		return call, nil, err
 	}
 	for call = range w.Calls(start.Leg, start.Params, 1) {
 		break
 	}
 	reply, err = rpc.Invoke(ctx, h, call.Method, call.In[0])
-	return call, reply, errors.Join(err, kept.Close())
+	return call, reply, err
 }
 
 // cost has run make calls, twice, and measures the second time.
