@@ -22,6 +22,9 @@ type Catalog struct {
 	Compressors []compress.Compressor
 	Workloads   []workload.Workload
 	Stores      []store.Kind
+	// Served are the stacks that a service answers where it is run for use, all
+	// on one port. The first of them takes what names no protocol.
+	Served []string
 	// Baseline is the stack that others are compared with by default.
 	Baseline string
 	// KeptIn is the address of the store that services use by default.

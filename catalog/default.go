@@ -42,6 +42,10 @@ func Default() Catalog {
 		Stores: []store.Kind{
 			memory.Kind{},
 		},
+		Served: []string{
+			"rest+json", "rest+proto", "grpc+proto",
+			"connect+proto", "connect+protojson", "grpcweb+proto", "grpcweb+protojson",
+		},
 		Baseline: "rest+json",
 		KeptIn:   "memory",
 	}

@@ -31,9 +31,6 @@ type Frame struct {
 	Check func(Answer) error
 }
 
-// Field is one header field; Name is in lower case.
-type Field struct{ Name, Value string }
-
 // Answer is what came back, valid until Check returns.
 type Answer struct {
 	Status int

@@ -58,11 +58,13 @@ type Protocol interface {
 	// calls in flight, closes l and returns nil. A listener that fails is an
 	// error.
 	//
-	// What h returns crosses the wire as an rpc.Error with the same code and
-	// message; h's ctx ends when the caller's deadline passes or the caller
-	// goes away. A message longer than o.MaxMessage, once decompressed, is
-	// refused with RESOURCE_EXHAUSTED, one that cannot be parsed with
-	// INVALID_ARGUMENT, an unknown method with UNIMPLEMENTED (REST: NOT_FOUND).
+	// What h returns crosses the wire as an rpc.Error with the same code,
+	// message, violations, as many as FitViolations gives, and RetryAfter. h's
+	// ctx ends when the caller's deadline passes or the caller goes away; its
+	// rpc.FieldsIn are those that came of o.Fields. A message longer than
+	// o.MaxMessage, once decompressed, is refused with RESOURCE_EXHAUSTED, one
+	// that cannot be parsed with INVALID_ARGUMENT, an unknown method with
+	// UNIMPLEMENTED (REST: NOT_FOUND).
 	Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h rpc.Handler, o Options) error
 	// Dial readies a client of the server at addr. It need not connect yet.
 	Dial(ctx context.Context, addr string, svc *rpc.Service, o Options) (Conn, error)
@@ -71,8 +73,8 @@ type Protocol interface {
 // Conn is a client's hold on a server: a handler that stands elsewhere. Handle
 // sends what s.Recv gives and hands each reply to s.Send. It returns nil or an
 // *rpc.Error: the handler's, or one with a Transport fault. The deadline of
-// ctx crosses to the server; the end of ctx ends the call. It is safe for
-// concurrent use.
+// ctx crosses to the server, and so do those of its rpc.FieldsOut that the
+// Options name; the end of ctx ends the call. It is safe for concurrent use.
 type Conn interface {
 	rpc.Handler
 	Close() error
@@ -86,6 +88,7 @@ type Options struct {
 	InFlight    int                 // how many calls the client will have in flight, at least 1
 	MaxMessage  int                 // longest message taken, in bytes, either side
 	Timeout     time.Duration       // that a prepared Frame gives its call, above 0; a Conn's calls take their ctx's
+	Fields      []string            // names of the header fields that cross with a Conn's calls, in lower case
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 

@@ -57,7 +57,12 @@ type Method struct {
 	Service string // full protobuf name of the service
 	Name    string // "MakePayment"
 	Kind    Kind
-	Route   string // a pattern of http.ServeMux: "POST /v1/payments"
+	// Route is a pattern of http.ServeMux: "POST /v1/payments",
+	// "GET /v1/orders/{order_id}". {x} is a whole segment and holds the field x
+	// of In, which is one plain value. The other fields are the body, or for a
+	// verb without one the query, by their names in JSON or in the schema: as
+	// google.api.http has it with body "*", or none.
+	Route   string
 	In, Out *Type
 }
 

@@ -109,7 +109,7 @@ func wantIdentity(t fataler, b codec.Binding, plain any) {
 }
 
 func everyType(t *testing.T, c codec.Codec) {
-	item := conformance.Ordinary()
+	item, asked := conformance.Ordinary(), conformance.OrdinaryQuery()
 	full := map[string][2]any{
 		"Echo": {
 			&conformance.EchoRequest{Item: item, FailCode: 5, FailMessage: "m", Hang: true},
@@ -127,6 +127,9 @@ func everyType(t *testing.T, c codec.Codec) {
 			&conformance.ConverseRequest{Item: item},
 			&conformance.ConverseResponse{Item: item},
 		},
+		"Find":   {asked, &conformance.FindResponse{Found: asked}},
+		"Amend":  {&conformance.AmendRequest{Name: "a", Item: item}, &conformance.AmendResponse{Name: "a", Item: item}},
+		"Follow": {&conformance.FollowRequest{Count: 2, After: new(int64)}, &conformance.FollowResponse{Number: 1}},
 	}
 	for _, m := range conformance.Service.Methods {
 		in, err := c.Bind(m.In)

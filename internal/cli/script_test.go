@@ -3,7 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,6 +55,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"await":    await,
 			"answers":  answers,
+			"get":      get,
 			"faraway":  faraway,
 			"exits":    exits,
 			"sound":    sound,
@@ -105,6 +108,21 @@ func answers(ts *testscript.TestScript, not bool, args []string) {
 		c, err := net.Dial("tcp", "127.0.0.1:"+args[0])
 		return err == nil && c.Close() == nil
 	})
+}
+
+// get URL TEXT asks for a page, whose status or text must contain a text.
+func get(ts *testscript.TestScript, not bool, args []string) {
+	if not || len(args) != 2 {
+		ts.Fatalf("usage: get URL TEXT")
+	}
+	res, err := http.Get(args[0])
+	ts.Check(err)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	ts.Check(err)
+	if text := res.Status + "\n" + string(body); !strings.Contains(text, args[1]) {
+		ts.Fatalf("%s has no %q: %s", args[0], args[1], text)
+	}
 }
 
 func eventually(ts *testscript.TestScript, what string, holds func() bool) {

@@ -1,116 +1,196 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net"
-	"strings"
+	"net/url"
+	"strconv"
+	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"github.com/tare-bench/tare/peer"
-	"github.com/tare-bench/tare/peers/golang"
 	"github.com/tare-bench/tare/plan"
-	"github.com/tare-bench/tare/setting"
-	"github.com/tare-bench/tare/workload"
+	"github.com/tare-bench/tare/service"
+	"github.com/tare-bench/tare/service/port"
 )
 
-// service is the flags of tare serve.
-type service struct {
-	start     peer.Start
+// serving is the flags of tare serve.
+type serving struct {
+	config    service.Config
 	params    []string
-	listen    string
+	leg       string
+	tier      string
+	stack     string
 	nextStack string
 	nextAddr  string
+	inFlight  int
 }
 
+// Flags that mean something only with one stack, and only with all.
+const stackFlag = "stack"
+
+var (
+	withStack    = []string{"leg", "tier"}
+	withoutStack = []string{
+		"service", "tls-cert", "tls-key", "tls-client-ca", "max-message", "max-connections",
+		"grace", "cors-origin", "mixed-connections",
+	}
+)
+
+// nextInFlight is how many calls to a next service a process has at a time that
+// serves for use.
+const nextInFlight = 256
+
 func (a *app) serveCommand() *cobra.Command {
-	var s service
+	var s serving
 	c := &cobra.Command{
 		Use:   "serve WORKLOAD",
-		Short: "Run one of a workload's services, over one stack, until it is interrupted",
-		Args:  one("the name of a workload"),
-		RunE:  func(c *cobra.Command, args []string) error { return a.serve(c.Context(), s, args[0]) },
+		Short: "Run a workload's services for use, every protocol on one port, until it is interrupted",
+		Long: `Run a workload's services for use: all of them, on one port, which answers every
+protocol in the way that is its own. With --stack, run one service over one stack,
+as comparisons do.
+
+Each flag can also be given as a variable of the environment: --tls-cert as
+TARE_SERVE_TLS_CERT. A flag comes before its variable; what may be repeated is
+separated by commas there.`,
+		Args: one("the name of a workload"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := fromEnvironment(c.Flags(), "TARE_SERVE_", a.Env); err != nil {
+				return usage(err)
+			}
+			if err := s.modes(c.Flags()); err != nil {
+				return usage(err)
+			}
+			if s.stack != "" {
+				return a.serveStack(c.Context(), s, args[0])
+			}
+			return a.serveAll(c.Context(), s, args[0])
+		},
 	}
-	f := c.Flags()
-	f.SortFlags = false
-	f.StringVar(&s.start.Leg, "leg", "", "leg of the workload (default: its first)")
-	f.StringVar(&s.start.Tier, "tier", "", "service to run (default: the last of the leg)")
-	f.StringVar(&s.start.Stack, "stack", a.catalog.Baseline, "stack to answer")
-	f.StringVar(&s.listen, "listen", "127.0.0.1:8080", "address to listen on")
-	f.StringVar(&s.nextAddr, "next", "", "address of the service that this one calls")
-	f.StringVar(&s.nextStack, "next-stack", a.catalog.Baseline, "stack to call it over")
-	f.StringVar(&s.start.Store, "store", a.catalog.KeptIn, "what the service keeps its records in")
-	f.IntVar(&s.start.InFlight, "in-flight", plan.DefaultInFlight, "calls to the next service that will be in flight at once")
-	f.StringArrayVar(&s.params, "param", nil, "parameter of the workload, NAME=VALUE; may be repeated")
+	s.declare(c.Flags(), a)
 	return c
 }
 
-func (a *app) serve(ctx context.Context, s service, name string) error {
-	tier, err := a.completeService(&s, name)
-	if err != nil {
-		return usage(err)
-	}
-	server, err := golang.Listen(ctx, a.catalog, s.start, s.listen)
-	if err != nil {
+func (s *serving) declare(f *pflag.FlagSet, a *app) {
+	f.SortFlags = false
+	c := &s.config
+	c.Listen, c.MaxMessage, c.Conns, c.Grace = "127.0.0.1:8080", service.DefaultMaxMessage, 10_000, 10*time.Second
+	f.Func("listen", fmt.Sprintf("`address` to listen on (default %s)", c.Listen), func(v string) error {
+		c.Listen = v
+		_, _, err := net.SplitHostPort(v)
 		return err
-	}
-	fmt.Fprintf(a.Err, "%s of %s answers %s on %s; Ctrl-C ends it\n", tier.Name, name, s.start.Stack, server.Addr())
-	for _, m := range tier.Service.Methods {
-		fmt.Fprintf(a.Err, "  %s   %s\n", m.Path(), m.Route)
-	}
-	select {
-	case err := <-server.Failed():
-		if err == nil && ctx.Err() == nil {
-			err = fmt.Errorf("%s stopped by itself", tier.Name)
+	})
+	f.StringVar(&c.Service, "service", "", "the only service to run (default: all of the workload)")
+	f.StringVar(&s.nextAddr, "next", "", "address of the service that another calls (default: the one in this process)")
+	f.StringVar(&s.nextStack, "next-stack", a.catalog.Baseline, "stack to call it over")
+	f.Func("in-flight", fmt.Sprintf("`calls` to the next service at once (default %d, with --stack %d)", nextInFlight, plan.DefaultInFlight), atLeast(1, &s.inFlight))
+	f.StringVar(&c.Store, "store", a.catalog.KeptIn, "what the services keep their records in")
+	f.StringArrayVar(&s.params, "param", nil, "parameter of the workload, NAME=VALUE; may be repeated")
+	f.StringVar(&c.Files.Cert, "tls-cert", "", "certificate of the server, a file in PEM (default: no TLS)")
+	f.StringVar(&c.Files.Key, "tls-key", "", "its key, a file in PEM")
+	f.StringVar(&c.Files.ClientCA, "tls-client-ca", "", "certificates of who may sign those of callers, a file in PEM (default: callers need none)")
+	f.Func("max-message", fmt.Sprintf("longest message taken, in `bytes` (default %d)", c.MaxMessage), atLeast(1, &c.MaxMessage))
+	f.Func("max-connections", fmt.Sprintf("`connections` open at a time; 0: any number (default %d)", c.Conns), atLeast(0, &c.Conns))
+	f.Func("grace", fmt.Sprintf("`time` that calls have to finish at the end (default %v)", c.Grace), func(v string) (err error) {
+		if c.Grace, err = time.ParseDuration(v); err == nil && c.Grace < 0 {
+			err = errors.New("takes 0s or more")
 		}
 		return err
-	case <-ctx.Done():
-		return server.Close()
+	})
+	f.Func("cors-origin", "`origin` of web pages whose scripts may call, SCHEME://HOST[:PORT], or * for any; may be repeated", func(v string) error {
+		c.Origins = append(c.Origins, v)
+		return checkOrigin(v)
+	})
+	f.BoolVar(&c.Mixed, "mixed-connections", false, "one connection of HTTP/2 may carry gRPC and others, as some proxies have it; gRPC then costs several times as much")
+	f.StringVar(&s.stack, stackFlag, "", "run one service over this stack alone")
+	f.StringVar(&s.leg, "leg", "", "with --stack: leg of the workload (default: its first)")
+	f.StringVar(&s.tier, "tier", "", "with --stack: service to run (default: the last of the leg)")
+}
+
+// atLeast reads a whole number.
+func atLeast(least int, to *int) func(string) error {
+	return func(v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < least {
+			return fmt.Errorf("takes a whole number from %d on", least)
+		}
+		*to = n
+		return nil
 	}
 }
 
-// completeService fills in what the flags left to the workload.
-func (a *app) completeService(s *service, name string) (workload.Tier, error) {
-	w, err := a.catalog.Workload(name)
-	if err != nil {
-		return workload.Tier{}, err
+func checkOrigin(v string) error {
+	u, err := url.Parse(v)
+	if v != "*" && (err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" || u.RawQuery != "") {
+		return errors.New("an origin is SCHEME://HOST[:PORT]")
 	}
-	spec := w.Spec()
-	if s.start.Leg == "" {
-		s.start.Leg = spec.Legs[0].Name
+	return nil
+}
+
+// modes refuses flags that say nothing in the mode that was chosen.
+func (s *serving) modes(given *pflag.FlagSet) error {
+	without, how := withStack, "goes with --"+stackFlag
+	if s.stack != "" {
+		without, how = withoutStack, "goes without --"+stackFlag
 	}
-	leg, ok := spec.Leg(s.start.Leg)
-	if !ok {
-		return workload.Tier{}, fmt.Errorf("workload %s has no leg %q", name, s.start.Leg)
-	}
-	if s.start.Tier == "" {
-		s.start.Tier = leg.Tiers[len(leg.Tiers)-1].Name
-	}
-	given, err := pairs("--param", s.params)
-	if err != nil {
-		return workload.Tier{}, err
-	}
-	params, err := setting.Resolve(spec.Params, given)
-	if err != nil {
-		return workload.Tier{}, fmt.Errorf("--param %w", err)
-	}
-	s.start.Workload, s.start.Params = name, params
-	if s.nextAddr != "" {
-		s.start.Next = &peer.Next{Stack: s.nextStack, Addr: s.nextAddr}
-	}
-	if _, _, err := net.SplitHostPort(s.listen); err != nil {
-		return workload.Tier{}, fmt.Errorf("--listen %s: %w", s.listen, err)
-	}
-	var names []string
-	for i, t := range leg.Tiers {
-		if t.Name == s.start.Tier {
-			if last := i == len(leg.Tiers)-1; last != (s.start.Next == nil) {
-				return t, fmt.Errorf("--next ADDR goes with a service that calls another: with every one but the last of leg %s", leg.Name)
-			}
-			return t, nil
+	for _, name := range without {
+		if given.Changed(name) {
+			return fmt.Errorf("--%s %s", name, how)
 		}
-		names = append(names, t.Name)
 	}
-	return workload.Tier{}, fmt.Errorf("leg %s has no tier %q; there is %s", leg.Name, s.start.Tier, strings.Join(names, ", "))
+	f := s.config.Files
+	switch {
+	case (f.Cert == "") != (f.Key == ""):
+		return errors.New("--tls-cert FILE and --tls-key FILE go together")
+	case f.ClientCA != "" && f.Cert == "":
+		return errors.New("--tls-client-ca FILE goes with --tls-cert FILE and --tls-key FILE")
+	case given.Changed("next-stack") && s.nextAddr == "":
+		return errors.New("--next-stack STACK goes with --next ADDRESS")
+	}
+	return nil
+}
+
+// serveAll runs services for use.
+func (a *app) serveAll(ctx context.Context, s serving, name string) error {
+	c := s.config
+	c.Catalog, c.Workload = a.catalog, name
+	c.Log = slog.New(slog.NewTextHandler(a.Err, nil))
+	var err error
+	if c.Params, err = pairs("--param", s.params); err != nil {
+		return usage(err)
+	}
+	if s.nextAddr != "" {
+		c.Next = &service.Next{Addr: s.nextAddr, Stack: s.nextStack, InFlight: cmp.Or(s.inFlight, nextInFlight)}
+	}
+	run, err := service.New(c)
+	if err != nil {
+		return usage(err)
+	}
+	err = run.Run(ctx, func(addr net.Addr) { a.sayServed(run, name, addr) })
+	var cut *port.CutError
+	switch {
+	case errors.As(err, &cut):
+		fmt.Fprintf(a.Err, "ended; %v\n", cut)
+		return nil
+	case err == nil:
+		fmt.Fprintln(a.Err, "ended; every call was answered")
+	}
+	return err
+}
+
+// sayServed tells where what is answered, and how to try it.
+func (a *app) sayServed(s *service.Service, name string, addr net.Addr) {
+	fmt.Fprintf(a.Err, "%s of %s on %s; Ctrl-C ends it\n", s.Names(), name, addr)
+	w := tabwriter.NewWriter(a.Err, 0, 0, 2, ' ', 0)
+	for _, e := range s.Examples(addr) {
+		fmt.Fprintf(w, "  %s\t%s\n", e.Protocol, e.Command)
+	}
+	fmt.Fprintf(w, "  health\tcurl %s/readyz\n", s.URL(addr))
+	_ = w.Flush() // as writing to a.Err anywhere
 }

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"connectrpc.com/connect"
+	statuspb "google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
@@ -19,7 +21,7 @@ func (p Protocol) Dial(_ context.Context, addr string, svc *rpc.Service, o proto
 	pool := newPool(o)
 	c := &conn{pool: pool, callers: make(map[*rpc.Method]*caller, len(svc.Methods))}
 	for _, declared := range svc.Methods {
-		m, err := bindMethod(declared, o.Codec)
+		m, err := bindMethod(declared, o)
 		if err != nil {
 			return nil, err
 		}
@@ -157,10 +159,13 @@ type unaryRequest struct {
 	in message
 }
 
-func (c *caller) request(plain any) *connect.Request[message] {
+func (c *caller) request(ctx context.Context, plain any) (*connect.Request[message], error) {
 	r := &unaryRequest{in: message{native: c.in.Native(plain)}}
 	r.Msg = &r.in
-	return &r.Request
+	if c.fields.None() {
+		return &r.Request, nil
+	}
+	return &r.Request, c.fields.ToHeader(ctx, r.Header())
 }
 
 func (c *caller) callOne(ctx context.Context, s rpc.Stream) error {
@@ -168,7 +173,11 @@ func (c *caller) callOne(ctx context.Context, s rpc.Stream) error {
 	if err != nil {
 		return c.noRequest(err)
 	}
-	response, err := c.client.CallUnary(ctx, c.request(plain))
+	request, err := c.request(ctx, plain)
+	if err != nil {
+		return err
+	}
+	response, err := c.client.CallUnary(ctx, request)
 	if err != nil {
 		return failureOf(ctx, err)
 	}
@@ -180,7 +189,11 @@ func (c *caller) callMany(ctx context.Context, s rpc.Stream) error {
 	if err != nil {
 		return c.noRequest(err)
 	}
-	stream, err := c.client.CallServerStream(ctx, c.request(plain))
+	request, err := c.request(ctx, plain)
+	if err != nil {
+		return err
+	}
+	stream, err := c.client.CallServerStream(ctx, request)
 	if err != nil {
 		return failureOf(ctx, err)
 	}
@@ -196,6 +209,9 @@ func (c *caller) collect(ctx context.Context, s rpc.Stream) error {
 	if err != nil {
 		return failureOf(ctx, err)
 	}
+	if err := c.fields.ToHeader(ctx, conn.RequestHeader()); err != nil {
+		return err
+	}
 	if err := c.sendAll(ctx, conn, s); err != nil {
 		return err
 	}
@@ -208,6 +224,9 @@ func (c *caller) converse(ctx context.Context, cancel context.CancelFunc, s rpc.
 	conn, err := c.client.CallBidiStream(ctx).Conn()
 	if err != nil {
 		return failureOf(ctx, err)
+	}
+	if err := c.fields.ToHeader(ctx, conn.RequestHeader()); err != nil {
+		return err
 	}
 	// The request's header goes ahead: the handler may speak first.
 	if err := conn.Send(nil); err != nil && !errors.Is(err, io.EOF) {
@@ -277,8 +296,10 @@ func (c *caller) receiveAll(ctx context.Context, conn connect.StreamingClientCon
 			}
 		}
 		if err != nil {
-			if answer := headerStatus(conn); answer != nil && ctx.Err() == nil {
-				return answer
+			if !connect.IsWireError(err) && ctx.Err() == nil {
+				if answer := headerStatus(conn.ResponseHeader()); answer != nil {
+					return answer
+				}
 			}
 			return failureOf(ctx, err)
 		}
@@ -292,12 +313,24 @@ func (c *caller) receiveAll(ctx context.Context, conn connect.StreamingClientCon
 // has in its header, or nil. connect does not look there where the connection
 // ended with the answer, as one over HTTP/1.1 does if the server answers before
 // it has read the whole request.
-func headerStatus(conn connect.StreamingClientConn) error {
-	h := conn.ResponseHeader()
-	if code := h.Get(statusField); code != "" {
-		return statusError(code, h.Get(messageField))
+func headerStatus(h http.Header) error {
+	code := h.Get(statusField)
+	if code == "" {
+		return nil
 	}
-	return nil
+	err := statusError(code, h.Get(messageField))
+	var e *rpc.Error
+	var all statuspb.Status
+	packed, _ := connect.DecodeBinaryHeader(h.Get(detailsField)) // what cannot be read says nothing
+	if errors.As(err, &e) && e.Transport == rpc.NoFault && len(packed) > 0 && proto.Unmarshal(packed, &all) == nil {
+		e.Message = all.GetMessage()
+		for _, d := range all.GetDetails() {
+			if detail, err := d.UnmarshalNew(); err == nil {
+				protocol.TakeDetail(e, detail)
+			}
+		}
+	}
+	return err
 }
 
 // deliver hands a reply to s.

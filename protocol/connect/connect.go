@@ -104,16 +104,21 @@ type method struct {
 	*rpc.Method
 	path    string
 	in, out codec.Binding
+	fields  protocol.Crossing
 }
 
-func bindMethod(m *rpc.Method, c codec.Codec) (*method, error) {
-	in, err := c.Bind(m.In)
+func bindMethod(m *rpc.Method, o protocol.Options) (*method, error) {
+	fields, err := o.Crossing()
+	if err != nil {
+		return nil, err
+	}
+	in, err := o.Codec.Bind(m.In)
 	if err != nil {
 		return nil, fmt.Errorf("bind request of %s: %w", m.Path(), err)
 	}
-	out, err := c.Bind(m.Out)
+	out, err := o.Codec.Bind(m.Out)
 	if err != nil {
 		return nil, fmt.Errorf("bind reply of %s: %w", m.Path(), err)
 	}
-	return &method{Method: m, path: m.Path(), in: in, out: out}, nil
+	return &method{Method: m, path: m.Path(), in: in, out: out, fields: fields}, nil
 }

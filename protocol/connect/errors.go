@@ -4,22 +4,55 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
 )
 
 // sendable gives a handler's error as connect sends it: the two number codes
 // alike.
-func sendable(err error) error {
+func sendable(err error) *connect.Error {
 	e := rpc.ErrorOf(err)
 	out := connect.NewError(connect.Code(e.Code), errors.New(e.Message))
+	if details := protocol.Details(e); len(details) > 0 {
+		return withDetails(out, details)
+	}
 	if strings.TrimSpace(e.Message) != e.Message {
 		// The trailer of gRPC-Web loses space at a message's ends. With a detail
 		// the message goes in binary form too, which is read first.
 		out.AddDetail(noDetail)
+	}
+	return out
+}
+
+// withDetails gives e with details. gRPC-Web then sends its message as a string
+// of protobuf's too.
+func withDetails(e *connect.Error, details []proto.Message) *connect.Error {
+	if text := strings.ToValidUTF8(e.Message(), string(utf8.RuneError)); text != e.Message() {
+		e = connect.NewError(e.Code(), errors.New(text))
+	}
+	for _, d := range details {
+		packed, err := connect.NewErrorDetail(d)
+		if err != nil {
+			panic("pack texts that are valid UTF-8: " + err.Error())
+		}
+		e.AddDetail(packed)
+	}
+	return e
+}
+
+// wholeAnswer is sendable for a call whose failure Connect answers with a status
+// of HTTP, which says when to try again in HTTP's way too.
+func wholeAnswer(err error, peer connect.Peer) error {
+	out := sendable(err)
+	if wait := rpc.ErrorOf(err).RetryAfter; wait > 0 && peer.Protocol == connect.ProtocolConnect {
+		out.Meta().Set(protocol.RetryAfterField, protocol.FormatRetryAfter(wait))
 	}
 	return out
 }
@@ -30,10 +63,20 @@ var noDetail, _ = connect.NewErrorDetail(new(emptypb.Empty))
 // answerOf gives an error of connect's as an answer.
 func answerOf(err error) *rpc.Error {
 	var e *connect.Error
-	if errors.As(err, &e) {
-		return &rpc.Error{Code: rpc.Code(e.Code()), Message: e.Message()}
+	if !errors.As(err, &e) {
+		return rpc.ErrorOf(err)
 	}
-	return rpc.ErrorOf(err)
+	out := &rpc.Error{Code: rpc.Code(e.Code()), Message: e.Message()}
+	for _, d := range e.Details() {
+		if detail, err := d.Value(); err == nil { // else of a type unknown here
+			protocol.TakeDetail(out, detail)
+		}
+	}
+	if out.RetryAfter == 0 && connect.IsWireError(err) {
+		// What stands before a server answers in HTTP's way alone.
+		out.RetryAfter = protocol.ParseRetryAfter(e.Meta().Get(protocol.RetryAfterField), e.Meta().Get("Date"), time.Now())
+	}
+	return out
 }
 
 // failureOf gives an error of connect's client side. What the server sent is

@@ -31,6 +31,8 @@ type framing interface {
 	body(message []byte, c compress.Compressor) ([]byte, error)
 	// check gives what Frame.Check does.
 	check(c compress.Compressor) func(protocol.Answer) error
+	// media gives the content types of requests, streams among them.
+	media(subtype string) []string
 }
 
 // Carriage says that frames travel as the client's requests would.
@@ -44,7 +46,7 @@ func (Protocol) Carriage(o protocol.Options) (protocol.Carriage, error) {
 
 // Frame prepares a unary call.
 func (p Protocol) Frame(m *rpc.Method, in any, o protocol.Options) (protocol.Frame, error) {
-	bound, err := bindMethod(m, o.Codec)
+	bound, err := bindMethod(m, o)
 	if err != nil {
 		return protocol.Frame{}, err
 	}
@@ -140,6 +142,7 @@ const (
 	flagTrailer    = 0x80
 	statusField    = "grpc-status"
 	messageField   = "grpc-message"
+	detailsField   = "grpc-status-details-bin"
 )
 
 func (webFraming) header(subtype, coding string, timeout time.Duration) []protocol.Field {

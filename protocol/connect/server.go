@@ -23,13 +23,13 @@ const headerTimeout = 30 * time.Second
 // alike: which it is, the client says.
 func (p Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h rpc.Handler, o protocol.Options) error {
 	defer func() { _ = l.Close() }() // closed already, where it has served
+	handlers, err := handlersOf(svc, h, o)
+	if err != nil {
+		return err
+	}
 	mux := http.NewServeMux()
-	for _, declared := range svc.Methods {
-		m, err := bindMethod(declared, o.Codec)
-		if err != nil {
-			return err
-		}
-		mux.Handle(m.path, m.handler(h, o))
+	for path, handler := range handlers {
+		mux.Handle(path, handler)
 	}
 	server := &http.Server{
 		Handler:           mux,
@@ -41,16 +41,33 @@ func (p Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h
 	}
 	ended := make(chan error, 1)
 	unhook := context.AfterFunc(ctx, func() { ended <- server.Shutdown(context.WithoutCancel(ctx)) })
-	err := server.Serve(l)
+	err = server.Serve(l)
 	if unhook() {
 		return fmt.Errorf("serve %s: %w", p.name, errors.Join(err, server.Close()))
 	}
 	return <-ended
 }
 
+// handlersOf gives what answers the methods of svc, by path.
+func handlersOf(svc *rpc.Service, h rpc.Handler, o protocol.Options) (map[string]http.Handler, error) {
+	all := make(map[string]http.Handler, len(svc.Methods))
+	for _, declared := range svc.Methods {
+		m, err := bindMethod(declared, o)
+		if err != nil {
+			return nil, err
+		}
+		all[m.path] = m.handler(h, o)
+	}
+	return all, nil
+}
+
 func (m *method) handler(h rpc.Handler, o protocol.Options) http.Handler {
+	subtype := o.Codec.Spec().Subtype
 	options := append(handlerCompression(o),
-		connect.WithCodec(&wire{name: o.Codec.Spec().Subtype, sends: m.out, receives: m.in}),
+		connect.WithCodec(&wire{name: subtype, sends: m.out, receives: m.in}),
+		// A content type with this parameter is one of its own to connect, which
+		// has a codec for JSON's that knows generated messages alone.
+		connect.WithCodec(&wire{name: subtype + "; charset=utf-8", sends: m.out, receives: m.in}),
 		connect.WithReadMaxBytes(o.MaxMessage))
 	switch m.Kind {
 	case rpc.Unary:
@@ -66,10 +83,16 @@ func (m *method) handler(h rpc.Handler, o protocol.Options) http.Handler {
 
 func (m *method) answerOne(h rpc.Handler) func(context.Context, *connect.Request[unaryCall]) (*connect.Response[message], error) {
 	return func(ctx context.Context, r *connect.Request[unaryCall]) (*connect.Response[message], error) {
+		if !m.fields.None() {
+			var err error
+			if ctx, err = m.fields.FromHeader(ctx, r.Header()); err != nil {
+				return nil, sendable(err)
+			}
+		}
 		c := r.Msg
 		c.method = m
 		if err := h.Handle(ctx, m.Method, c); err != nil {
-			return nil, sendable(err)
+			return nil, wholeAnswer(err, r.Peer())
 		}
 		if err := m.checkReplies(c.replies); err != nil {
 			return nil, err
@@ -81,19 +104,15 @@ func (m *method) answerOne(h rpc.Handler) func(context.Context, *connect.Request
 
 func (m *method) answerMany(h rpc.Handler) func(context.Context, *connect.Request[message], *connect.ServerStream[message]) error {
 	return func(ctx context.Context, r *connect.Request[message], s *connect.ServerStream[message]) error {
-		c := &streamCall{method: m, conn: s.Conn(), in: *r.Msg, ready: true}
-		if err := h.Handle(ctx, m.Method, c); err != nil {
-			return sendable(err)
-		}
-		return nil
+		return m.handle(ctx, h, &streamCall{method: m, conn: s.Conn(), in: *r.Msg, ready: true}, s.Conn())
 	}
 }
 
 func (m *method) answerLast(h rpc.Handler) func(context.Context, *connect.ClientStream[message]) (*connect.Response[message], error) {
 	return func(ctx context.Context, s *connect.ClientStream[message]) (*connect.Response[message], error) {
 		c := &collectCall{streamCall: streamCall{method: m, conn: s.Conn()}}
-		if err := h.Handle(ctx, m.Method, c); err != nil {
-			return nil, sendable(err)
+		if err := m.handle(ctx, h, c, s.Conn()); err != nil {
+			return nil, err
 		}
 		if err := m.checkReplies(c.replies); err != nil {
 			return nil, err
@@ -104,11 +123,22 @@ func (m *method) answerLast(h rpc.Handler) func(context.Context, *connect.Client
 
 func (m *method) converseWith(h rpc.Handler) func(context.Context, *connect.BidiStream[message, message]) error {
 	return func(ctx context.Context, s *connect.BidiStream[message, message]) error {
-		if err := h.Handle(ctx, m.Method, &streamCall{method: m, conn: s.Conn()}); err != nil {
+		return m.handle(ctx, h, &streamCall{method: m, conn: s.Conn()}, s.Conn())
+	}
+}
+
+// handle has a call answered whose fields stand in the header of conn.
+func (m *method) handle(ctx context.Context, h rpc.Handler, s rpc.Stream, conn connect.StreamingHandlerConn) error {
+	if !m.fields.None() {
+		var err error
+		if ctx, err = m.fields.FromHeader(ctx, conn.RequestHeader()); err != nil {
 			return sendable(err)
 		}
-		return nil
 	}
+	if err := h.Handle(ctx, m.Method, s); err != nil {
+		return sendable(err)
+	}
+	return nil
 }
 
 func (m *method) checkReplies(n int) error {

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
 
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
@@ -26,7 +27,7 @@ const streamsPerChannel = 100
 func (Protocol) Dial(_ context.Context, addr string, svc *rpc.Service, o protocol.Options) (protocol.Conn, error) {
 	methods := make(map[*rpc.Method]*method, len(svc.Methods))
 	for _, declared := range svc.Methods {
-		m, err := bindMethod(declared, o.Codec)
+		m, err := bindMethod(declared, o)
 		if err != nil {
 			return nil, err
 		}
@@ -125,6 +126,12 @@ func undeclared(m *rpc.Method) error {
 
 // call carries one call over cc.
 func (m *method) call(ctx context.Context, cc *grpc.ClientConn, s rpc.Stream) error {
+	if !m.fields.None() {
+		var err error
+		if ctx, err = m.withFields(ctx); err != nil {
+			return err
+		}
+	}
 	if m.Kind == rpc.Unary {
 		return m.callOne(ctx, cc, s)
 	}
@@ -142,6 +149,19 @@ func (m *method) call(ctx context.Context, cc *grpc.ClientConn, s rpc.Stream) er
 		return err
 	}
 	return m.receiveAll(ctx, stream, s)
+}
+
+// withFields has the fields of ctx go out as gRPC's metadata.
+func (m *method) withFields(ctx context.Context) (context.Context, error) {
+	out, err := m.fields.Out(ctx)
+	if err != nil || len(out) == 0 {
+		return ctx, err
+	}
+	pairs := make([]string, 0, 2*len(out))
+	for _, f := range out {
+		pairs = append(pairs, f.Name, f.Value)
+	}
+	return metadata.AppendToOutgoingContext(ctx, pairs...), nil
 }
 
 // callOne is a unary call.

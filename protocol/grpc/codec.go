@@ -3,6 +3,8 @@ package grpc
 import (
 	"fmt"
 
+	"google.golang.org/grpc/encoding"
+	grpcproto "google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/mem"
 
 	"github.com/tare-bench/tare/codec"
@@ -29,8 +31,12 @@ func (s *slot) take() (plain any, err error) {
 	return s.binding.Plain(native), nil
 }
 
-// wire is an encoding.CodecV2 for slots; its value is the content subtype.
+// wire is an encoding.CodecV2 for slots; its value is the content subtype. What
+// is no slot is a message of grpc-go's own services, health and reflection, and
+// goes to grpc-go's own codec.
 type wire string
+
+var ownCodec = encoding.GetCodecV2(grpcproto.Name)
 
 // Name is "" for gRPC's default codec.
 func (w wire) Name() string { return string(w) }
@@ -41,7 +47,7 @@ func (w wire) Name() string { return string(w) }
 func (w wire) Marshal(v any) (mem.BufferSlice, error) {
 	s, ok := v.(*slot)
 	if !ok {
-		return nil, fmt.Errorf("encode %T: not a slot", v)
+		return ownCodec.Marshal(v)
 	}
 	sizer, ok := s.binding.(codec.Sizer)
 	if !ok {
@@ -77,7 +83,7 @@ func (w wire) Marshal(v any) (mem.BufferSlice, error) {
 func (w wire) Unmarshal(src mem.BufferSlice, v any) error {
 	s, ok := v.(*slot)
 	if !ok {
-		return fmt.Errorf("decode into %T: not a slot", v)
+		return ownCodec.Unmarshal(src, v)
 	}
 	buffer := src.MaterializeToBuffer(mem.DefaultBufferPool())
 	defer buffer.Free()

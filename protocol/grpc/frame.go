@@ -30,7 +30,7 @@ func (Protocol) Carriage(o protocol.Options) (protocol.Carriage, error) {
 
 // Frame prepares a unary call.
 func (Protocol) Frame(m *rpc.Method, in any, o protocol.Options) (protocol.Frame, error) {
-	bound, err := bindMethod(m, o.Codec)
+	bound, err := bindMethod(m, o)
 	if err != nil {
 		return protocol.Frame{}, err
 	}

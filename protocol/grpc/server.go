@@ -8,6 +8,7 @@ import (
 	"net"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
@@ -51,7 +52,7 @@ func serverOptions(o protocol.Options) []grpc.ServerOption {
 func describe(svc *rpc.Service, o protocol.Options) (*grpc.ServiceDesc, error) {
 	desc := &grpc.ServiceDesc{ServiceName: svc.Name, HandlerType: (*rpc.Handler)(nil)}
 	for _, declared := range svc.Methods {
-		m, err := bindMethod(declared, o.Codec)
+		m, err := bindMethod(declared, o)
 		if err != nil {
 			return nil, err
 		}
@@ -70,13 +71,13 @@ func describe(svc *rpc.Service, o protocol.Options) (*grpc.ServiceDesc, error) {
 //
 //nolint:revive // grpc-go sets the order of a handler's arguments
 func (m *method) answerOne(h any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
-	c := &unaryCall{method: m, message: slot{binding: m.in}}
-	if err := decode(&c.message); err != nil {
-		return nil, err
+	if !m.fields.None() {
+		var err error
+		if ctx, err = m.fieldsOf(ctx); err != nil {
+			return nil, statusOf(err)
+		}
 	}
-	if c.message.err != nil {
-		return nil, statusOf(unparsable(c.message.err))
-	}
+	c := &unaryCall{method: m, decode: decode, message: slot{binding: m.in}}
 	if err := h.(rpc.Handler).Handle(ctx, m.Method, c); err != nil {
 		return nil, statusOf(err)
 	}
@@ -88,21 +89,36 @@ func (m *method) answerOne(h any, ctx context.Context, decode func(any) error, _
 
 // answerStream is any other method's handler in grpc-go's form.
 func (m *method) answerStream(h any, stream grpc.ServerStream) error {
+	ctx := stream.Context()
+	if !m.fields.None() {
+		var err error
+		if ctx, err = m.fieldsOf(ctx); err != nil {
+			return statusOf(err)
+		}
+	}
 	c := &streamCall{method: m, stream: stream, in: slot{binding: m.in}, out: slot{binding: m.out}}
-	if err := h.(rpc.Handler).Handle(stream.Context(), m.Method, c); err != nil {
+	if err := h.(rpc.Handler).Handle(ctx, m.Method, c); err != nil {
 		return statusOf(err)
 	}
 	return nil
+}
+
+// fieldsOf gives ctx the fields that came with its call.
+func (m *method) fieldsOf(ctx context.Context) (context.Context, error) {
+	return m.fields.In(ctx, func(name string) []string { return metadata.ValueFromIncomingContext(ctx, name) })
 }
 
 func unparsable(err error) error {
 	return rpc.Errorf(rpc.InvalidArgument, "parse request: %v", err)
 }
 
-// unaryCall is a unary call as its handler holds it, in one allocation. Its slot holds first the
-// request and then the reply.
+// unaryCall is a unary call as its handler holds it, in one allocation. Its slot
+// holds first the request and then the reply. The request is decompressed and
+// parsed when it is asked for; its bytes grpc-go takes from the connection as
+// they come, up to the stream's window.
 type unaryCall struct {
 	method  *method
+	decode  func(any) error
 	message slot
 	taken   bool
 	replies int
@@ -113,7 +129,14 @@ func (c *unaryCall) Recv() (any, error) {
 		return nil, io.EOF
 	}
 	c.taken = true
-	return c.message.take()
+	if err := c.decode(&c.message); err != nil {
+		return nil, answerOf(err)
+	}
+	plain, err := c.message.take()
+	if err != nil {
+		return nil, unparsable(err)
+	}
+	return plain, nil
 }
 
 func (c *unaryCall) Send(plain any) error {

@@ -5,24 +5,45 @@ import (
 	"net"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
+	statuspb "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/anypb"
 
+	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
 )
 
 // statusOf gives a handler's error as grpc-go sends it.
 func statusOf(err error) error {
 	e := rpc.ErrorOf(err)
-	return status.Error(codes.Code(e.Code), e.Message)
+	details := protocol.Details(e)
+	if len(details) == 0 {
+		return status.Error(codes.Code(e.Code), e.Message)
+	}
+	// Beside details the message goes as a string of protobuf's too.
+	s := &statuspb.Status{Code: int32(e.Code), Message: strings.ToValidUTF8(e.Message, string(utf8.RuneError))} //nolint:gosec // a code
+	for _, d := range details {
+		packed, err := anypb.New(d)
+		if err != nil {
+			panic("pack texts that are valid UTF-8: " + err.Error())
+		}
+		s.Details = append(s.Details, packed)
+	}
+	return status.ErrorProto(s)
 }
 
-// answerOf gives an error of grpc-go's server side, whose caller is gone or
-// sent what grpc-go refuses.
-func answerOf(err error) error {
+// answerOf gives an error of grpc-go's as an answer: on the server side the
+// caller is gone, or sent what grpc-go refuses.
+func answerOf(err error) *rpc.Error {
 	s := status.Convert(err)
-	return &rpc.Error{Code: rpc.Code(s.Code()), Message: s.Message()}
+	e := &rpc.Error{Code: rpc.Code(s.Code()), Message: s.Message()}
+	for _, d := range s.Details() { // costs nothing where there are none
+		protocol.TakeDetail(e, d)
+	}
+	return e
 }
 
 // failureOf gives an error of grpc-go's client side. grpc-go keeps only the
@@ -43,7 +64,7 @@ func failureOf(ctx context.Context, err error) error {
 		// for a broken connection here, one leg further.
 		return &rpc.Error{Code: rpc.Unavailable, Message: "carry call: " + text, Transport: faultOf(text)}
 	default:
-		return &rpc.Error{Code: rpc.Code(code), Message: text}
+		return answerOf(err)
 	}
 }
 

@@ -3,7 +3,13 @@ package protocoltest
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tare-bench/tare/codec"
 	"github.com/tare-bench/tare/protocol/protocoltest/conformance"
@@ -12,6 +18,9 @@ import (
 
 var failureChecks = []check{
 	{"every code crosses with its message", unary, codes},
+	{"what a failure says beside its message crosses", unary, details},
+	{"what a failed stream says beside its message crosses", serverStream, streamDetails},
+	{"what a failure says beside its message is bounded", unary, boundedDetails},
 	{"an error that is not an rpc.Error is UNKNOWN with its text", unary, foreign},
 	{"a handler that gives no reply to a unary call is INTERNAL", unary, noReply},
 	{"a request that cannot be parsed is INVALID_ARGUMENT", unary, garbage},
@@ -41,6 +50,64 @@ func codes(t *testing.T, s *suite) {
 			}
 			wantReplies(t, out)
 		}
+	}
+}
+
+// detailed are failures that say more than a message.
+var detailed = []*rpc.Error{
+	{Code: rpc.InvalidArgument, Message: "lines[0].quantity: must be greater than 0, and 1 more", Violations: []rpc.Violation{
+		{Field: "lines[0].quantity", Description: "must be greater than 0", Reason: "INT32_GT_LTE"},
+		{Field: `counts["Zoë \"日本\"\n"]`, Description: "100% of\r\n<>&", Reason: "X"},
+	}},
+	{Code: rpc.InvalidArgument, Violations: []rpc.Violation{{Description: "of no field"}}},
+	{Code: rpc.ResourceExhausted, Message: " too many calls ", RetryAfter: 50 * time.Millisecond},
+	{Code: rpc.Unavailable, Message: "circuit is open", RetryAfter: time.Minute + time.Nanosecond},
+	{Code: rpc.FailedPrecondition, Violations: []rpc.Violation{{Field: "a"}}, RetryAfter: time.Second},
+	{Code: rpc.NotFound, Message: "no such account"}, // none after one with some
+}
+
+func details(t *testing.T, s *suite) {
+	var next int
+	_, c := s.start(t, rpc.HandlerFunc(func(context.Context, *rpc.Method, rpc.Stream) error { return detailed[next] }))
+	for next = range detailed {
+		_, err := call(patient(t), c, conformance.Echo, &conformance.EchoRequest{})
+		wantFailure(t, err, detailed[next])
+	}
+}
+
+func streamDetails(t *testing.T, s *suite) {
+	var next int
+	_, c := s.start(t, rpc.HandlerFunc(func(_ context.Context, _ *rpc.Method, st rpc.Stream) error {
+		if err := st.Send(&conformance.ExpandResponse{}); err != nil {
+			return err
+		}
+		return detailed[next]
+	}))
+	for next = range detailed {
+		out, err := call(patient(t), c, conformance.Expand, &conformance.ExpandRequest{})
+		wantReplies(t, out, &conformance.ExpandResponse{})
+		wantFailure(t, err, detailed[next])
+	}
+}
+
+// boundedDetails has a handler say more than any header holds, and what is not
+// text.
+func boundedDetails(t *testing.T, s *suite) {
+	long := rpc.Violation{Field: strings.Repeat("é", 1e5), Description: strings.Repeat("d", 1e5), Reason: "\xff"}
+	failure := &rpc.Error{Code: rpc.InvalidArgument, Message: "\xff", Violations: slices.Repeat([]rpc.Violation{long}, 1e4)}
+	_, c := s.start(t, rpc.HandlerFunc(func(context.Context, *rpc.Method, rpc.Stream) error { return failure }))
+	_, err := call(patient(t), c, conformance.Echo, &conformance.EchoRequest{})
+	e := wantAnswer(t, err, rpc.InvalidArgument)
+	if len(e.Violations) == 0 || !strings.HasPrefix(e.Violations[0].Field, "ééé") || e.Message != "\uFFFD" {
+		t.Errorf("%d violations of %q, want some", len(e.Violations), e.Message)
+	}
+}
+
+func wantFailure(t *testing.T, err error, want *rpc.Error) {
+	t.Helper()
+	got := wantAnswer(t, err, want.Code)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("failure differs (-want +got):\n%s", diff)
 	}
 }
 

@@ -102,18 +102,28 @@ func frameDeadline(t *testing.T, s *suite) {
 // says. Values that differ between two calls of the client, as that of a
 // deadline does, need only be there.
 func frameEqual(t *testing.T, s *suite) {
+	item := &conformance.Item{Text: "framed", Counts: map[string]conformance.Int64{"a": 1}}
+	for m, in := range map[*rpc.Method]any{
+		conformance.Echo:  &conformance.EchoRequest{Item: item},
+		conformance.Find:  conformance.OrdinaryQuery(),
+		conformance.Amend: &conformance.AmendRequest{Name: "a/b", Item: item},
+	} {
+		t.Run(m.Name, func(t *testing.T) { frameEqualOf(t, s, m, in) })
+	}
+}
+
+func frameEqualOf(t *testing.T, s *suite, m *rpc.Method, in any) {
 	f, o, carriage := s.framer(t)
 	requests := record(t)
-	in := &conformance.EchoRequest{Item: &conformance.Item{Text: "framed", Counts: map[string]conformance.Int64{"a": 1}}}
 	var sent [2]request
 	for i := range sent {
 		ctx, cancel := context.WithTimeout(t.Context(), o.Timeout-time.Duration(i)*time.Minute)
 		c := s.dial(t, requests.addr)
-		_, _ = call(ctx, c, conformance.Echo, in) // the recorder answers no protocol
+		_, _ = call(ctx, c, m, in) // the recorder answers no protocol
 		cancel()
 		sent[i] = await(t, requests.taken, "the client's request")
 	}
-	frame := prepare(t, f, in, o)
+	frame := prepareOf(t, f, m, in, o)
 	want := sent[0]
 	if frame.Verb != want.verb || frame.Path != want.path {
 		t.Errorf("frame goes to %s %s, the client to %s %s", frame.Verb, frame.Path, want.verb, want.path)
@@ -157,7 +167,12 @@ func carriage(t *testing.T, s *suite) {
 
 func prepare(t *testing.T, f protocol.Framer, in any, o protocol.Options) protocol.Frame {
 	t.Helper()
-	frame, err := f.Frame(conformance.Echo, in, o)
+	return prepareOf(t, f, conformance.Echo, in, o)
+}
+
+func prepareOf(t *testing.T, f protocol.Framer, m *rpc.Method, in any, o protocol.Options) protocol.Frame {
+	t.Helper()
+	frame, err := f.Frame(m, in, o)
 	if err != nil {
 		t.Fatalf("frame: %v", err)
 	}

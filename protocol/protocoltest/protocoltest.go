@@ -64,4 +64,4 @@ var (
 	bidi         = []rpc.Kind{rpc.Bidi}
 )
 
-var checks = slices.Concat(messageChecks, streamChecks, failureChecks, lifetimeChecks, wireChecks, frameChecks)
+var checks = slices.Concat(messageChecks, streamChecks, failureChecks, lifetimeChecks, wireChecks, frameChecks, mountChecks, routeChecks, fieldChecks, refusalChecks)

@@ -147,11 +147,15 @@ type caller struct {
 // HTTP does not see.
 func (e *endpoint) requestHeader() http.Header {
 	h := make(http.Header)
-	h.Set("Content-Type", e.media)
-	if e.method.Kind.StreamsIn() {
+	switch {
+	case e.bodyless:
+	case e.method.Kind.StreamsIn():
 		h.Set("Content-Type", e.streamIn.media())
-	} else if e.coding != nil {
-		h.Set("Content-Encoding", e.coding.name)
+	default:
+		h.Set("Content-Type", e.media)
+		if e.coding != nil {
+			h.Set("Content-Encoding", e.coding.name)
+		}
 	}
 	if e.coding != nil && !e.method.Kind.StreamsOut() {
 		h.Set("Accept-Encoding", e.coding.name)
@@ -162,18 +166,20 @@ func (e *endpoint) requestHeader() http.Header {
 // request begins a call's request.
 func (c *caller) request(ctx context.Context) (*http.Request, error) {
 	r := c.template.WithContext(ctx)
-	d, ok := ctx.Deadline()
-	if !ok {
-		return r, nil
-	}
-	left := time.Until(d)
-	if left <= 0 {
-		return nil, context.DeadlineExceeded
+	d, limited := ctx.Deadline()
+	if !limited && c.fields.None() {
+		return r, nil // with the template's own header
 	}
 	r.Header = make(http.Header, len(r.Header)+1)
 	maps.Copy(r.Header, c.template.Header)
-	r.Header[timeoutField] = []string{protocol.FormatTimeout(left)}
-	return r, nil
+	if limited {
+		left := time.Until(d)
+		if left <= 0 {
+			return nil, context.DeadlineExceeded
+		}
+		r.Header[timeoutField] = []string{protocol.FormatTimeout(left)}
+	}
+	return r, c.fields.ToHeader(ctx, r.Header)
 }
 
 // whole makes a call whose request is one message.
@@ -186,9 +192,16 @@ func (c *caller) whole(ctx context.Context, s rpc.Stream) error {
 	if err != nil {
 		return err
 	}
-	body, err := c.body(in)
-	if err != nil {
-		return err
+	if c.targeted() {
+		if in, err = c.target(r, in); err != nil {
+			return err
+		}
+	}
+	var body []byte
+	if !c.bodyless {
+		if body, err = c.body(in); err != nil {
+			return err
+		}
 	}
 	r.Body = http.NoBody
 	if len(body) > 0 { // net/http takes a length of 0 for one that is not known
@@ -197,6 +210,21 @@ func (c *caller) whole(ctx context.Context, s rpc.Stream) error {
 		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	}
 	return c.exchange(ctx, r, s)
+}
+
+// target has r go where in says, and gives what is left of it for the body.
+func (c *caller) target(r *http.Request, in any) (rest any, err error) {
+	path, query, rest, err := c.aim(in)
+	if err != nil {
+		return nil, err
+	}
+	u := *r.URL
+	u.RawPath, u.RawQuery = path, query
+	if u.Path, err = url.PathUnescape(path); err != nil {
+		return nil, rpc.Errorf(rpc.Internal, "route %s %s: %v", c.verb, c.path, err)
+	}
+	r.URL = &u
+	return rest, nil
 }
 
 // exchange sends r and hands every reply to s.
@@ -307,7 +335,7 @@ func failed(ctx context.Context, buf *buffer, res *http.Response) error {
 	if err := buf.fill(res.Body, res.ContentLength, longestFailure); err != nil && !errors.Is(err, errTooLong) {
 		return transportError(ctx, err)
 	}
-	return decodeFailure(res.StatusCode, buf.b)
+	return decodeFailure(res.StatusCode, buf.b, res.Header.Get(protocol.RetryAfterField), res.Header.Get("Date"))
 }
 
 // protocolError is an answer that a server of this protocol would not give.

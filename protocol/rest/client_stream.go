@@ -39,7 +39,7 @@ func (c *caller) download(ctx context.Context, res *http.Response, buf *buffer, 
 		case err != nil:
 			return c.unread(ctx, err)
 		case failed:
-			return decodeFailure(http.StatusInternalServerError, payload)
+			return decodeProblem(http.StatusInternalServerError, payload)
 		}
 		out, err := c.parse(payload)
 		if err != nil {

@@ -3,58 +3,128 @@ package rest
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"strconv"
+	"time"
 
+	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
 )
 
-// failure is the body of an answer that fails, whatever the codec: JSON as
-// Google's APIs have it. Source: google.aip.dev/193.
-type failure struct {
-	Error struct {
-		Code    int    `json:"code"` // HTTP's
-		Message string `json:"message"`
-		Status  string `json:"status"` // of google.rpc.Code
-	} `json:"error"`
+// problem is the body of an answer that fails, whatever the codec: problem
+// details, with what google.rpc says of a failure as further members.
+// Source: RFC 9457; google.golang.org/genproto/googleapis/rpc, error_details.
+type problem struct {
+	Type       string      `json:"type"` // no problem has a page of its own
+	Title      string      `json:"title"`
+	Status     int         `json:"status"`
+	Detail     string      `json:"detail,omitempty"`
+	Code       string      `json:"code"` // of google.rpc.Code
+	Violations []violation `json:"violations,omitempty"`
+	RetryAfter float64     `json:"retryAfter,omitempty"` // s; the field Retry-After, exactly
 }
 
-// jsonMedia is the media type of a failure's body, and of JSON codecs.
+type violation struct {
+	Field       string `json:"field,omitempty"`
+	Description string `json:"description,omitempty"`
+	Reason      string `json:"reason,omitempty"`
+}
+
+const (
+	problemMedia = "application/problem+json"
+	blank        = "about:blank" // a problem that is what its status says
+)
+
+// jsonMedia is the media type of JSON codecs.
 const jsonMedia = "application/json"
 
 // longestFailure is as much of a failure's body as a client reads.
 const longestFailure = 1 << 20
 
-func encodeFailure(err error) (status int, body []byte) {
+// encodeFailure gives err as a problem, and as the error that it tells of.
+func encodeFailure(err error) (status int, body []byte, _ *rpc.Error) {
 	e := rpc.ErrorOf(err)
 	status = statusOf(err)
-	var f failure
-	f.Error.Code, f.Error.Message, f.Error.Status = status, e.Message, e.Code.String()
-	body, err = json.Marshal(f)
-	if err != nil {
-		panic("marshal two strings and a number: " + err.Error())
+	p := problem{
+		Type: blank, Title: titleOf(status), Status: status, Detail: e.Message, Code: e.Code.String(),
+		RetryAfter: max(0, e.RetryAfter.Seconds()),
 	}
-	return status, body
-}
-
-// decodeFailure reads an answer that is not a success. A body that is none of
-// ours leaves the status to tell the code.
-func decodeFailure(status int, body []byte) *rpc.Error {
-	var f failure
-	if err := json.Unmarshal(body, &f); err == nil {
-		if code, ok := rpc.ParseCode(f.Error.Status); ok && code != rpc.OK {
-			return &rpc.Error{Code: code, Message: f.Error.Message}
+	if len(e.Violations) > 0 {
+		for _, v := range protocol.FitViolations(e.Violations) {
+			p.Violations = append(p.Violations, violation(v))
 		}
 	}
-	return &rpc.Error{Code: rpc.CodeOfStatus(status), Message: "HTTP status " + strconv.Itoa(status)}
+	body, err = json.Marshal(p)
+	if err != nil {
+		panic("marshal texts and two numbers: " + err.Error())
+	}
+	return status, body, e
+}
+
+// titleOf gives a status in words. 499 is not in the HTTP standard.
+func titleOf(status int) string {
+	if text := http.StatusText(status); text != "" {
+		return text
+	}
+	return "Client Closed Request"
+}
+
+// decodeFailure reads an answer that is not a success, and what the fields
+// Retry-After and Date of its header say. A body that is none of ours leaves
+// the status to tell the code.
+func decodeFailure(status int, body []byte, retryAfter, date string) *rpc.Error {
+	e := decodeProblem(status, body)
+	if e.RetryAfter == 0 && retryAfter != "" {
+		e.RetryAfter = protocol.ParseRetryAfter(retryAfter, date, time.Now())
+	}
+	return e
+}
+
+func decodeProblem(status int, body []byte) *rpc.Error {
+	// Members of another kind than ours, such as other services have, are left
+	// out, and the rest is read; nothing is read of what is not JSON.
+	var p problem
+	_ = json.Unmarshal(body, &p)
+	code, ok := rpc.ParseCode(p.Code)
+	if !ok || code == rpc.OK {
+		e := &rpc.Error{Code: rpc.CodeOfStatus(status), Message: "HTTP status " + strconv.Itoa(status)}
+		if p.Detail != "" {
+			e.Message += ": " + p.Detail
+		}
+		return e
+	}
+	e := &rpc.Error{Code: code, Message: p.Detail, RetryAfter: duration(p.RetryAfter)}
+	for _, v := range p.Violations {
+		e.Violations = append(e.Violations, rpc.Violation(v))
+	}
+	if len(e.Violations) > 0 {
+		e.Violations = protocol.FitViolations(e.Violations)
+	}
+	return e
+}
+
+// duration gives seconds, which may be any number, as a wait.
+func duration(seconds float64) time.Duration {
+	switch ns := math.Round(seconds * float64(time.Second)); {
+	case ns <= 0:
+		return 0
+	case ns >= math.MaxInt64:
+		return math.MaxInt64
+	default:
+		return time.Duration(ns)
+	}
 }
 
 // answerFailure writes a whole answer that fails with err.
 func answerFailure(w http.ResponseWriter, err error) {
-	status, body := encodeFailure(err)
+	status, body, e := encodeFailure(err)
 	h := w.Header()
-	h.Set("Content-Type", jsonMedia)
+	h.Set("Content-Type", problemMedia)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if e.RetryAfter > 0 {
+		h.Set(protocol.RetryAfterField, protocol.FormatRetryAfter(e.RetryAfter))
+	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the caller is gone; net/http closes the connection
 }

@@ -28,12 +28,24 @@ func (Protocol) Frame(m *rpc.Method, in any, o protocol.Options) (protocol.Frame
 		return protocol.Frame{}, err
 	}
 	e := bound[0]
-	body, err := e.body(in)
-	if err != nil {
-		return protocol.Frame{}, err
+	path := e.path
+	if e.targeted() {
+		var query string
+		if path, query, in, err = e.aim(in); err != nil {
+			return protocol.Frame{}, err
+		}
+		if query != "" {
+			path += "?" + query
+		}
+	}
+	var body []byte
+	if !e.bodyless {
+		if body, err = e.body(in); err != nil {
+			return protocol.Frame{}, err
+		}
 	}
 	f := protocol.Frame{
-		Verb: e.verb, Path: e.path, Body: body,
+		Verb: e.verb, Path: path, Body: body,
 		Header: []protocol.Field{{Name: "user-agent", Value: userAgents[o.Settings[version.Name]]}},
 		Check:  checkAnswer,
 	}
@@ -54,5 +66,5 @@ func checkAnswer(a protocol.Answer) error {
 	if a.Status == http.StatusOK {
 		return nil
 	}
-	return decodeFailure(a.Status, a.Body)
+	return decodeFailure(a.Status, a.Body, a.Field("retry-after"), a.Field("date"))
 }

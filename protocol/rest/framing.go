@@ -33,8 +33,10 @@ func framingsOf(spec codec.Spec, c *coding) (in, out framing) {
 }
 
 // lines is newline-delimited JSON. A reply stands in an object, under "result",
-// so that "error" can end the stream, as grpc-gateway has it.
+// so that a problem under "error" can end the stream, as grpc-gateway has it.
 type lines struct{ before, after []byte }
+
+const failureBefore, failureAfter = `{"error":`, `}`
 
 func (lines) media() string { return "application/x-ndjson" }
 
@@ -48,7 +50,9 @@ func (l lines) message(dst *buffer, b codec.Binding, plain any) error {
 	return nil
 }
 
-func (lines) failure(dst *buffer, body []byte) { dst.b = append(append(dst.b, body...), '\n') }
+func (lines) failure(dst *buffer, body []byte) {
+	dst.b = append(append(append(dst.b, failureBefore...), body...), failureAfter+"\n"...)
+}
 
 func (l lines) next(r *bufio.Reader, buf *buffer, limit int) ([]byte, bool, error) {
 	line, err := readLine(r, buf, limit+len(l.before)+len(l.after))
@@ -58,6 +62,9 @@ func (l lines) next(r *bufio.Reader, buf *buffer, limit int) ([]byte, bool, erro
 	case len(l.before) == 0:
 		return line, false, nil
 	case !bytes.HasPrefix(line, l.before):
+		if problem, ok := bytes.CutPrefix(line, []byte(failureBefore)); ok {
+			line = bytes.TrimSuffix(problem, []byte(failureAfter))
+		}
 		return line, true, nil
 	}
 	return bytes.TrimSuffix(line[len(l.before):], l.after), false, nil

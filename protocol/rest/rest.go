@@ -1,6 +1,6 @@
 // Package rest carries calls as plain HTTP: a method is a route, a message is a
-// body, a failure is a status with Google's error body. It is what one would
-// write by hand with net/http and http.ServeMux, with any codec.
+// body, or path and query, a failure is a status with problem details. It is
+// what one would write by hand with net/http and http.ServeMux, with any codec.
 //
 // A stream of messages is newline-delimited JSON where the codec writes JSON
 // and nothing is compressed, otherwise each message stands behind its length.
@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/tare-bench/tare/codec"
 	"github.com/tare-bench/tare/protocol"
@@ -83,12 +82,13 @@ func protocols(v setting.Values) *http.Protocols {
 
 // endpoint is a method as both sides know it.
 type endpoint struct {
+	route
 	method              *rpc.Method
-	verb, path          string
 	in, out             codec.Binding
 	media               string // of a whole message
 	streamIn, streamOut framing
 	coding              *coding // nil: messages are not compressed
+	fields              protocol.Crossing
 	maxMessage          int
 }
 
@@ -98,13 +98,16 @@ func bind(svc *rpc.Service, o protocol.Options) ([]*endpoint, error) {
 	if o.Compressor != nil {
 		c = newCoding(o.Compressor)
 	}
+	fields, err := o.Crossing()
+	if err != nil {
+		return nil, err
+	}
 	spec := o.Codec.Spec()
 	var all []*endpoint
 	for _, m := range svc.Methods {
-		e := &endpoint{method: m, media: spec.Media, coding: c, maxMessage: o.MaxMessage}
+		e := &endpoint{method: m, media: spec.Media, coding: c, fields: fields, maxMessage: o.MaxMessage}
 		e.streamIn, e.streamOut = framingsOf(spec, c)
-		var err error
-		if e.verb, e.path, err = route(m); err != nil {
+		if e.route, err = routeOf(m); err != nil {
 			return nil, err
 		}
 		if e.in, err = o.Codec.Bind(m.In); err != nil {
@@ -116,24 +119,4 @@ func bind(svc *rpc.Service, o protocol.Options) ([]*endpoint, error) {
 		all = append(all, e)
 	}
 	return all, nil
-}
-
-// route reads a method's route; a method without one is posted to its path.
-//
-// Every message is a body: a route that would put fields into the path or the
-// query, as GET does, is an error.
-func route(m *rpc.Method) (verb, path string, err error) {
-	if m.Route == "" {
-		return http.MethodPost, m.Path(), nil
-	}
-	verb, path, ok := strings.Cut(m.Route, " ")
-	switch {
-	case !ok || !strings.HasPrefix(path, "/"):
-		return "", "", fmt.Errorf("route %q of %s is not VERB /PATH", m.Route, m.Path())
-	case verb != http.MethodPost && verb != http.MethodPut && verb != http.MethodPatch:
-		return "", "", fmt.Errorf("route %q of %s has no body to carry its message", m.Route, m.Path())
-	case strings.ContainsAny(path, "{}"):
-		return "", "", fmt.Errorf("route %q of %s has parameters, which are not carried", m.Route, m.Path())
-	}
-	return verb, path, nil
 }

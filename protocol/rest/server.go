@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/tare-bench/tare/protocol"
@@ -22,12 +21,12 @@ const headerTimeout = 30 * time.Second
 // Serve implements protocol.Protocol.
 func (Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h rpc.Handler, o protocol.Options) error {
 	defer func() { _ = l.Close() }() // Shutdown has closed it, where Serve began
-	mux, err := newMux(svc, h, o)
+	routes, err := newMux([]*rpc.Service{svc}, h, o)
 	if err != nil {
 		return err
 	}
 	srv := &http.Server{
-		Handler: mux, Protocols: protocols(o.Settings), ReadHeaderTimeout: headerTimeout,
+		Handler: routes, Protocols: protocols(o.Settings), ReadHeaderTimeout: headerTimeout,
 		// With the default, calls beyond it would wait for the one connection that
 		// their client was told to keep.
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: max(streamsPerConn, o.InFlight)},
@@ -44,41 +43,6 @@ func (Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h r
 	return err
 }
 
-func newMux(svc *rpc.Service, h rpc.Handler, o protocol.Options) (*http.ServeMux, error) {
-	endpoints, err := bind(svc, o)
-	if err != nil {
-		return nil, err
-	}
-	mux := http.NewServeMux()
-	verbs := make(map[string][]string)
-	for _, e := range endpoints {
-		if carries(e.method.Kind, o.Settings) != nil {
-			mux.HandleFunc(e.verb+" "+e.path, e.refuseKind)
-			continue
-		}
-		s := &server{endpoint: e, handler: h, contentType: []string{e.media}}
-		if e.method.Kind == rpc.Unary {
-			mux.HandleFunc(e.verb+" "+e.path, s.unary)
-		} else {
-			mux.HandleFunc(e.verb+" "+e.path, s.streaming)
-		}
-		verbs[e.path] = append(verbs[e.path], e.verb)
-	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if allowed := verbs[r.URL.Path]; allowed != nil {
-			w.Header().Set("Allow", strings.Join(allowed, ", "))
-			answerFailure(w, refusal{rpc.Errorf(rpc.Unimplemented, "%s takes %s", r.URL.Path, strings.Join(allowed, ", ")), http.StatusMethodNotAllowed})
-			return
-		}
-		answerFailure(w, rpc.Errorf(rpc.NotFound, "no route %s %s", r.Method, r.URL.Path))
-	})
-	return mux, nil
-}
-
-func (e *endpoint) refuseKind(w http.ResponseWriter, _ *http.Request) {
-	answerFailure(w, rpc.Errorf(rpc.Unimplemented, "%s: %v", e.method.Path(), errHalfDuplex))
-}
-
 // server answers one endpoint.
 type server struct {
 	*endpoint
@@ -87,7 +51,7 @@ type server struct {
 }
 
 func (s *server) unary(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel, err := deadline(r)
+	ctx, cancel, err := s.begin(w, r)
 	if err != nil {
 		answerFailure(w, err)
 		return
@@ -97,82 +61,52 @@ func (s *server) unary(w http.ResponseWriter, r *http.Request) {
 	}
 	buf := newBuffer()
 	defer buf.free()
-	in, err := s.read(buf, w, r)
-	if err != nil {
+	c := &unaryCall{incoming: incoming{server: s, w: w, r: r, buf: buf}}
+	if err := c.open(); err != nil {
 		answerFailure(w, err)
 		return
 	}
-	out, err := rpc.Invoke(ctx, s.handler, s.method, in)
-	if err != nil {
+	if err := s.handler.Handle(ctx, s.method, c); err != nil {
 		answerFailure(w, err)
 		return
 	}
-	s.answer(w, r, buf, out)
+	if err := s.checkReplies(c.replies); err != nil {
+		answerFailure(w, err)
+		return
+	}
+	s.answer(w, r, buf, c.reply)
 }
 
-// deadline gives the call's context. There is nothing to cancel where the
-// caller set no deadline: net/http ends the request's own context.
-func deadline(r *http.Request) (context.Context, context.CancelFunc, error) {
+func (s *server) checkReplies(n int) error {
+	if n == 1 {
+		return nil
+	}
+	return rpc.Errorf(rpc.Internal, "%s gave %d replies, want one", s.method.Path(), n)
+}
+
+// begin gives the call's context. There is nothing to cancel where the caller
+// set no deadline: net/http ends the request's own context.
+func (s *server) begin(w http.ResponseWriter, r *http.Request) (context.Context, context.CancelFunc, error) {
+	if s.verb == http.MethodGet {
+		w.Header()["Cache-Control"] = noStore
+	}
+	ctx := r.Context()
+	if !s.fields.None() {
+		var err error
+		if ctx, err = s.fields.FromHeader(ctx, r.Header); err != nil {
+			return nil, nil, err
+		}
+	}
 	v, ok := r.Header[timeoutField]
 	if !ok {
-		return r.Context(), nil, nil
+		return ctx, nil, nil
 	}
 	d, ok := protocol.ParseTimeout(v[0])
 	if !ok {
 		return nil, nil, rpc.Errorf(rpc.InvalidArgument, "%s: %q is not a time-out", timeoutField, v[0])
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), d)
+	ctx, cancel := context.WithTimeout(ctx, d)
 	return ctx, cancel, nil
-}
-
-// read gives the request's message; buf is free for use afterwards.
-func (s *server) read(buf *buffer, w http.ResponseWriter, r *http.Request) (any, error) {
-	if err := wantMedia(r.Header, s.media); err != nil {
-		return nil, err
-	}
-	packed, err := s.packed(r.Header)
-	if err != nil {
-		return nil, err
-	}
-	limit := s.maxMessage
-	if packed {
-		limit = packedLimit(limit)
-	}
-	if err := buf.fill(r.Body, r.ContentLength, limit); err != nil {
-		if errors.Is(err, errTooLong) {
-			linger(w, r)
-		}
-		return nil, s.unread(err)
-	}
-	src := buf.b
-	if packed {
-		plain := newBuffer()
-		defer plain.free()
-		if err := s.coding.unpack(plain, src, s.maxMessage); err != nil {
-			return nil, s.unread(err)
-		}
-		src = plain.b
-	}
-	native, err := s.in.Parse(src)
-	if err != nil {
-		return nil, rpc.Errorf(rpc.InvalidArgument, "parse %s: %v", s.method.In.Name, err)
-	}
-	return s.in.Plain(native), nil
-}
-
-// linger lets the answer reach a caller that is still sending: a connection that
-// is closed with bytes unread is reset, and the answer lost. net/http keeps it
-// half open for a moment once a MaxBytesReader has met its limit.
-func linger(w http.ResponseWriter, r *http.Request) {
-	_, _ = http.MaxBytesReader(w, r.Body, 0).Read(make([]byte, 1))
-}
-
-// unread is why a body was not read.
-func (s *server) unread(err error) error {
-	if errors.Is(err, errTooLong) {
-		return refusal{tooLong(s.maxMessage), http.StatusRequestEntityTooLarge}
-	}
-	return rpc.Errorf(rpc.InvalidArgument, "read body: %v", err)
 }
 
 // answer writes a success. A body short enough for net/http's own buffer gets

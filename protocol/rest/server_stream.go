@@ -10,7 +10,11 @@ import (
 )
 
 func (s *server) streaming(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel, err := deadline(r)
+	if s.method.Kind == rpc.Bidi && r.ProtoMajor == 1 {
+		answerFailure(w, rpc.Errorf(rpc.Unimplemented, "%s: %v", s.method.Path(), errHalfDuplex))
+		return
+	}
+	ctx, cancel, err := s.begin(w, r)
 	if err != nil {
 		answerFailure(w, err)
 		return
@@ -18,43 +22,47 @@ func (s *server) streaming(w http.ResponseWriter, r *http.Request) {
 	if cancel != nil {
 		defer cancel()
 	}
-	st := &serverStream{server: s, w: w, r: r, flush: http.NewResponseController(w), in: newBuffer(), out: newBuffer()}
-	defer st.in.free()
+	st := &serverStream{
+		incoming: incoming{server: s, w: w, r: r, buf: newBuffer()},
+		flush:    http.NewResponseController(w), out: newBuffer(),
+	}
+	defer st.buf.free()
 	defer st.out.free()
 	if s.method.Kind.StreamsIn() {
 		st.body = bufio.NewReader(r.Body)
-	} else if st.request, err = s.read(st.in, w, r); err != nil {
-		// Read even if the handler does not ask for it: net/http notices that
-		// a caller goes away only once it has read the body.
+	} else if err := st.open(); err != nil {
 		answerFailure(w, err)
+		return
+	}
+	if r.Method == http.MethodHead {
+		st.end(st.header())
 		return
 	}
 	st.end(s.handler.Handle(ctx, s.method, st))
 }
 
+// header answers a request for a stream's header alone, which must not wait for
+// the stream.
+func (s *serverStream) header() error {
+	_, err := s.next()
+	return err
+}
+
 // serverStream is a call of which either side, or both, streams.
 type serverStream struct {
-	*server
-	w       http.ResponseWriter
-	r       *http.Request
-	flush   *http.ResponseController
-	body    *bufio.Reader // where the caller streams
-	in, out *buffer       // Recv's and Send's
-	request any           // where the caller does not stream
-	taken   bool          // the first message
-	ended   bool          // the caller's stream
-	started bool          // where the handler streams: a header was sent
-	reply   any           // where the handler does not stream
-	replies int
+	incoming               // buf is Recv's
+	out      *buffer       // Send's
+	body     *bufio.Reader // where the caller streams
+	ended    bool          // the caller's stream
+	flush    *http.ResponseController
+	started  bool // where the handler streams: a header was sent
+	reply    any  // where the handler does not stream
+	replies  int
 }
 
 func (s *serverStream) Recv() (any, error) {
 	if s.body == nil {
-		if s.taken {
-			return nil, io.EOF
-		}
-		s.taken = true
-		return s.request, nil
+		return s.next()
 	}
 	if !s.taken {
 		s.taken = true
@@ -62,7 +70,7 @@ func (s *serverStream) Recv() (any, error) {
 			return nil, err
 		}
 	}
-	payload, _, err := s.streamIn.next(s.body, s.in, s.maxMessage)
+	payload, _, err := s.streamIn.next(s.body, s.buf, s.maxMessage)
 	switch {
 	case errors.Is(err, io.EOF):
 		s.ended = true
@@ -70,11 +78,11 @@ func (s *serverStream) Recv() (any, error) {
 	case err != nil:
 		return nil, s.unread(err)
 	}
-	native, err := s.server.in.Parse(payload)
+	native, err := s.in.Parse(payload)
 	if err != nil {
 		return nil, rpc.Errorf(rpc.InvalidArgument, "parse %s: %v", s.method.In.Name, err)
 	}
-	return s.server.in.Plain(native), nil
+	return s.in.Plain(native), nil
 }
 
 func (s *serverStream) Send(out any) error {
@@ -84,7 +92,7 @@ func (s *serverStream) Send(out any) error {
 		return nil
 	}
 	s.out.b = s.out.b[:0]
-	if err := s.streamOut.message(s.out, s.server.out, out); err != nil {
+	if err := s.streamOut.message(s.out, s.endpoint.out, out); err != nil {
 		return rpc.Errorf(rpc.Internal, "encode %s: %v", s.method.Out.Name, err)
 	}
 	return s.write()
@@ -111,8 +119,8 @@ func (s *serverStream) start() {
 
 // end answers with what the handler returned.
 func (s *serverStream) end(err error) {
-	if err == nil && !s.method.Kind.StreamsOut() && s.replies != 1 {
-		err = rpc.Errorf(rpc.Internal, "%s gave %d replies, want one", s.method.Path(), s.replies)
+	if err == nil && !s.method.Kind.StreamsOut() {
+		err = s.checkReplies(s.replies)
 	}
 	if s.body != nil && !s.ended && s.r.ProtoMajor == 1 {
 		// net/http would read what is left of the request before it answers,
@@ -133,7 +141,7 @@ func (s *serverStream) end(err error) {
 
 // fail ends a stream whose status has been sent.
 func (s *serverStream) fail(err error) {
-	_, body := encodeFailure(err)
+	_, body, _ := encodeFailure(err)
 	s.out.b = s.out.b[:0]
 	s.streamOut.failure(s.out, body)
 	_ = s.write() // the caller is gone

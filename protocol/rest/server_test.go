@@ -7,30 +7,26 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tare-bench/tare/codec/json"
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/protocol/protocoltest/conformance"
 	"github.com/tare-bench/tare/protocol/rest"
 	"github.com/tare-bench/tare/rpc"
-	"github.com/tare-bench/tare/setting"
 )
 
 // serve gives the URL of a server of the conformance service with default
 // settings.
 func serve(t *testing.T, h rpc.Handler) string {
 	t.Helper()
-	p := rest.New()
-	settings, err := setting.Resolve(p.Spec().Settings, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	return serveWith(t, h, options(t))
+}
+
+func serveWith(t *testing.T, h rpc.Handler, o protocol.Options) string {
+	t.Helper()
 	l := listen(t)
 	ctx, end := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- p.Serve(ctx, l, conformance.Service, h, protocol.Options{
-			Codec: json.Codec{}, Settings: settings, InFlight: 1, MaxMessage: protocol.DefaultMaxMessage,
-		})
+		done <- rest.New().Serve(ctx, l, conformance.Service, h, o)
 	}()
 	t.Cleanup(func() {
 		end()
@@ -59,7 +55,7 @@ func TestForeignRequests(t *testing.T) {
 		{name: "no such route", path: "/v1/ech", body: `{}`, status: 404, want: "NOT_FOUND"},
 		{name: "no body", body: "", status: 400, want: "INVALID_ARGUMENT"},
 		{name: "a failure", body: `{"failCode":5,"failMessage":"no such account"}`, status: 404,
-			want: `{"error":{"code":404,"message":"no such account","status":"NOT_FOUND"}}`},
+			want: `{"type":"about:blank","title":"Not Found","status":404,"detail":"no such account","code":"NOT_FOUND"}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			verb, path := http.MethodPost, "/v1/echo"

@@ -99,13 +99,13 @@ class Handler(BaseHTTPRequestHandler):
         try:
             if self.path != "/v1/payments":
                 raise Refused("NOT_FOUND", "no such route")
-            status, answer = 200, self.server.payments.pay(json.loads(body))
+            status, media, answer = 200, "application/json", self.server.payments.pay(json.loads(body))
         except Refused as r:
-            status = STATUS[r.status]
-            answer = {"error": {"code": status, "message": r.message, "status": r.status}}
+            status, media = STATUS[r.status], "application/problem+json"
+            answer = {"status": status, "detail": r.message, "code": r.status}
         text = json.dumps(answer).encode()
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", media)
         self.send_header("Content-Length", str(len(text)))
         head = sum(map(len, self._headers_buffer)) + 2
         self.end_headers()

@@ -22,6 +22,29 @@ func TestMappingIsTheIdentity(t *testing.T) {
 	}
 }
 
+func TestMappingOfQueriesIsTheIdentity(t *testing.T) {
+	for _, in := range conformance.Asked() {
+		out := conformance.Find.In.FromProto(conformance.Find.In.ToProto(in))
+		if diff := conformance.Diff(in, out); diff != "" {
+			t.Errorf("%s: %s", in.Name, diff)
+		}
+		plain, err := json.Marshal(in)
+		if err != nil && !math.IsNaN(in.Ratio) && !math.IsInf(in.Ratio, 0) {
+			t.Errorf("%s: %v", in.Name, err)
+		}
+		message := conformance.Find.In.NewProto()
+		if err != nil {
+			continue
+		}
+		if err := protojson.Unmarshal(plain, message); err != nil {
+			t.Fatalf("protojson refuses %.200s: %v", plain, err)
+		}
+		if diff := conformance.Diff(in, conformance.Find.In.FromProto(message)); diff != "" {
+			t.Errorf("protojson reads another value: %s", diff)
+		}
+	}
+}
+
 func TestPlainJSONIsProtoJSON(t *testing.T) {
 	for _, e := range conformance.Examples() {
 		if e.NotJSON {

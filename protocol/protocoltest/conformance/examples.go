@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -61,6 +62,40 @@ func Ordinary() *Item {
 		Child:  &Item{Text: "one orange", Mood: 1},
 		Maybe:  &maybe,
 		Counts: map[string]Int64{"boxes": 2, "pieces": 24},
+	}
+}
+
+// Asked gives requests of Find that paths and queries get wrong.
+func Asked() []*FindRequest {
+	zero, minus, closed := int32(0), int64(-1), false
+	return []*FindRequest{
+		{Name: "plain"},
+		{Name: "levels", Level: -7, PageSize: math.MinInt64},
+		{Name: "a/b c?d#e%2F+&=;:@é日本", Tags: []string{"", "a&b=c", "100 %", "+", "é日本", ";", "a.b"}},
+		{Name: ".", Token: everyByte()},
+		{Name: "..", Token: []byte("?>~")},
+		{Name: "%2E", Ratio: 0.1 + 0.2, Exact: true},
+		{Name: "ratio", Ratio: math.NaN()},
+		{Name: "ratio", Ratio: math.Inf(-1)},
+		{Name: "ratio", Ratio: math.Copysign(0, -1)},
+		{Name: "mood", Mood: 2, Moods: []Mood{1, 0, 77, 1}},
+		{Name: "mood", Mood: -1},
+		{Name: "presence", Range: &Range{}},
+		{Name: "presence", Maybe: &zero, Range: &Range{To: &minus}, Open: &closed},
+		{Name: "nested", Range: &Range{From: math.MaxInt64}},
+		OrdinaryQuery(),
+	}
+}
+
+// OrdinaryQuery gives a request of Find with every field set, none of them
+// extreme.
+func OrdinaryQuery() *FindRequest {
+	maybe, to, open := int32(-7), int64(9), true
+	since := time.Date(2026, 12, 1, 8, 0, 0, 120_000_000, time.UTC)
+	return &FindRequest{
+		Name: "two dozen oranges", Level: 2, PageSize: 50, Ratio: 2.5, Exact: true, Token: []byte("raw bytes"),
+		Mood: 2, Tags: []string{"citrus", "fresh"}, Moods: []Mood{1, 2}, Maybe: &maybe,
+		Range: &Range{From: 3, To: &to}, SinceTime: &since, Open: &open,
 	}
 }
 

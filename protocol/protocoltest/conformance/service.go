@@ -1,6 +1,7 @@
 // Package conformance is the service that contract tests carry: one method of
-// each kind, and a message with each shape of field that codecs get wrong. Its
-// schema is tare.conformance.v1; its messages are plain structs.
+// each kind, a message with each shape of field that codecs get wrong, and
+// methods whose routes name fields. Its schema is tare.conformance.v1; its
+// messages are plain structs.
 //
 // It knows no protocol and no codec. protocoltest, codectest and the twins of
 // protocols use it.
@@ -47,7 +48,7 @@ var (
 )
 
 // Service is the conformance service.
-var Service = &rpc.Service{Name: name, Methods: []*rpc.Method{Echo, Expand, Collect, Converse}}
+var Service = &rpc.Service{Name: name, Methods: []*rpc.Method{Echo, Expand, Collect, Converse, Find, Amend, Follow}}
 
 // Handler answers Service.
 type Handler struct{}
@@ -63,6 +64,12 @@ func (Handler) Handle(ctx context.Context, m *rpc.Method, s rpc.Stream) error {
 		return collect(s)
 	case Converse:
 		return converse(s)
+	case Find:
+		return find(s)
+	case Amend:
+		return amend(s)
+	case Follow:
+		return follow(s)
 	}
 	return rpc.Errorf(rpc.Unimplemented, "no method %s", m.Path())
 }
