@@ -3,7 +3,6 @@ package golang
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"time"
 
@@ -54,7 +53,7 @@ func answered(ctx context.Context, c catalog.Catalog, start peer.Start) (call wo
 	}
 	kept, err := kind.Open(ctx, start.Store)
 	if err != nil {
-		return call, nil, fmt.Errorf("open store %s: %w", start.Store, err)
+		return call, nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	h, err := w.Handler(ctx, workload.Env{Tier: tier.Name, Params: start.Params, Store: kept})

@@ -75,7 +75,7 @@ func (s *Server) begin(ctx context.Context, c catalog.Catalog, w workload.Worklo
 		return err
 	}
 	if s.kept, err = kind.Open(ctx, start.Store); err != nil {
-		return fmt.Errorf("open store %s: %w", start.Store, err)
+		return err // it names the address, but for what is secret in it
 	}
 	env := workload.Env{Tier: start.Tier, Params: start.Params, Store: s.kept}
 	if start.Next != nil {

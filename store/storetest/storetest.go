@@ -44,6 +44,7 @@ var parts = []struct {
 	{"OrderLists", keeps[store.OrderLists], listTests},
 	{"Payments", keeps[store.Payments], paymentTests},
 	{"Payments", keeps[store.Payments], refundTests},
+	{"Everything", keeps[all], modelTests},
 }
 
 func keeps[I any](s store.Store) bool {
