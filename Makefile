@@ -6,13 +6,24 @@ BUF = tools/node_modules/.bin/buf
 help: ## List the tasks
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
+# Tests start a PostgreSQL server of their own, of this major version where there
+# is none: that of Debian 12.
+POSTGRESQL = 15
+INITDB = $(shell command -v initdb || ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null)
+CAN_INSTALL = $(shell test "$$(id -u)" = 0 && command -v apt-get)
+
+.PHONY: servers
+servers: ## Install the servers that tests start, where they are missing (Debian, as root)
+	$(if $(INITDB)$(TARE_TEST_POSTGRES),,$(if $(CAN_INSTALL),apt-get update && apt-get install -y --no-install-recommends postgresql-$(POSTGRESQL),\
+	@echo 'PostgreSQL is missing, and only root can install it (make servers): its tests will fail'))
+
 # The race detector takes a C compiler.
 RACE = $(if $(shell command -v cc gcc),-race)
 
 .PHONY: test
 # Most of the time of the command line's tests is waiting, so that more of them than
 # there are cores run side by side.
-test: ## Run all tests, with the race detector where there is a C compiler
+test: servers ## Run all tests, with the race detector where there is a C compiler
 	go test -timeout 30m -parallel 6 $(RACE) ./...
 	go test -run 'Twin|Allocate|PooledBuffers|PhasesOf' ./codec/... ./protocol/... ./lean/... ./load/... ./peers/...
 

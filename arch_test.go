@@ -58,7 +58,8 @@ var importRules = []importRule{
 	{"codec/*", join([]string{"codec", "rpc", "setting"}, generated), implTests, reasonImpl},
 	{"compress/*", []string{"compress", "setting"}, implTests, reasonImpl},
 	{"protocol/*", join([]string{"protocol", "codec", "compress", "rpc", "setting"}, generated), implTests, reasonImpl},
-	{"store/*", []string{"store", "setting"}, implTests, reasonImpl},
+	{"store/*", []string{"store", "setting", "internal/groupcommit"}, join(implTests, []string{"store/*/*test"}), reasonImpl + "; to share commits is no store's own business"},
+	{"store/*/*test", noPackage, noPackage, "a server for tests is what its own program makes it, whatever is kept there"},
 	{"workload/*", join([]string{"workload", "store", "rpc", "setting"}, generated), implTests, reasonImpl},
 	{"catalog", join(interfaces, leaves, []string{"protocol/*", "workload/*", "plan"}), implTests, "it answers what a plan asks, and knows nothing of how things are measured"},
 
@@ -74,13 +75,13 @@ var importRules = []importRule{
 	{"report/*", []string{"report"}, []string{"record", "stats"}, "a renderer is given the document, so that two cannot disagree on a number"},
 	{"runner", []string{"plan", "peer", "record", "link"}, []string{"rpc", "setting", "workload"}, "the runner makes no call and knows no protocol"},
 	{"lean", []string{"protocol", "rpc", "load"}, join(implTests, []string{"protocol/*"}), "the lean driver sends prepared frames, whatever made them"},
-	{"peers/*", join(interfaces, experiment, []string{"catalog", "peers/golang/phase"}), implTests, reasonGiven},
-	{"peers/golang/phase", []string{"catalog", "codec", "lean", "load", "record"}, noPackage, "samples are charged by packages and interfaces' methods, which a Catalog tells, and never by names"},
+	{"peers/*", join(interfaces, experiment, around, []string{"catalog", "peers/golang/phase"}), implTests, reasonGiven},
+	{"peers/golang/phase", join(around, []string{"catalog", "codec", "lean", "load", "record"}), noPackage, "samples are charged by packages and interfaces' methods, which a Catalog tells, and never by names"},
 
 	{"calibrate", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate/known"}), implTests, "known weights are weighed by the whole flow, as any comparison is, and are given a Catalog"},
 	{"calibrate/known", []string{"protocol", "rpc", "setting", "load"}, implTests, "a known server is a protocol like others, and knows no workload"},
 
-	{"internal/cli", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate", "link", "link/*", "service", "service/port", "internal/..."}), implTests, reasonGiven},
+	{"internal/cli", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate", "link", "link/*", "service", "service/port", "internal/..."}), join(implTests, []string{"store/*/*test"}), reasonGiven},
 	{"internal/*", noPackage, noPackage, "what no reader of the design needs stands on nothing of the design"},
 	{"cmd/tare", []string{"catalog", "internal/cli"}, noPackage, "main is a few lines"},
 	{".", noPackage, []string{"catalog"}, "the root holds tests of the whole tree"},

@@ -14,6 +14,8 @@ import (
 	"github.com/tare-bench/tare/protocol/rest"
 	"github.com/tare-bench/tare/store"
 	"github.com/tare-bench/tare/store/memory"
+	"github.com/tare-bench/tare/store/postgres"
+	"github.com/tare-bench/tare/store/sqlite"
 	"github.com/tare-bench/tare/workload"
 	"github.com/tare-bench/tare/workload/orders"
 )
@@ -41,6 +43,8 @@ func Default() Catalog {
 		},
 		Stores: []store.Kind{
 			memory.Kind{},
+			sqlite.Kind{},
+			postgres.Kind{},
 		},
 		Served: []string{
 			"rest+json", "rest+proto", "grpc+proto",

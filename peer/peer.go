@@ -33,6 +33,7 @@ type Start struct {
 	Driver   string            `json:"driver,omitempty"` // native or lean
 	InFlight int               `json:"in_flight"`        // calls that will be in flight at once
 	TimeoutS float64           `json:"timeout_s"`        // deadline of a call
+	Admit    int               `json:"admit,omitempty"`  // calls that a server works for at once, and as many that wait; 0: its own choice
 }
 
 // Next says where the next tier is and how to call it.

@@ -51,6 +51,7 @@ func New(r Request, f Facts) (*Plan, error) {
 		p.InFlight = cmp.Or(r.InFlight, DefaultSlots)
 		p.match(r)
 	}
+	p.Admit = r.admits(p.InFlight)
 	asked := r.Stacks
 	if len(asked) == 0 {
 		asked = spec.Stacks
@@ -79,6 +80,17 @@ func New(r Request, f Facts) (*Plan, error) {
 // measured.
 const mostShare = 10
 
+// admits is how many calls a server works for at once.
+func (r Request) admits(inFlight int) int {
+	switch {
+	case r.Admit > 0:
+		return r.Admit
+	case r.open():
+		return DefaultAdmit
+	}
+	return max(DefaultAdmit, inFlight)
+}
+
 // rule is what one flag takes. Rules that hold for a field's zero value let it
 // stand for "not given".
 type rule struct {
@@ -94,6 +106,7 @@ func check(r Request) error {
 	for _, c := range []rule{
 		{"--driver", Native + " or " + Lean, r.Driver, slices.Contains([]string{"", Native, Lean}, r.Driver)},
 		{"--in-flight", "1 to 65536", r.InFlight, r.InFlight >= 0 && r.InFlight <= 1<<16},
+		{"--admit", "1 to 65536", r.Admit, r.Admit >= 0 && r.Admit <= 1<<16},
 		{"--rate", "calls per second, up to 10000000", r.Rate, r.Rate >= 0 && r.Rate <= 1e7},
 		{"--rate", "one rate: calls per second, or a share up to 1000 %", r.RateShare,
 			r.RateShare == 0 || r.RateShare > 0 && r.RateShare <= mostShare && r.Rate == 0},

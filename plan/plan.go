@@ -26,11 +26,14 @@ const (
 const (
 	DefaultInFlight = 16
 	DefaultSlots    = 128 // in flight, in an open loop
-	DefaultFor      = time.Minute
-	DefaultBound    = 10 * time.Minute // For, where Precision ends the run
-	DefaultBlocks   = 6
-	DefaultTimeout  = 10 * time.Second
-	DefaultMargin   = 0.02
+	// DefaultAdmit is of an open loop. A closed one is never refused: that its
+	// callers wait is what it measures.
+	DefaultAdmit   = 1024
+	DefaultFor     = time.Minute
+	DefaultBound   = 10 * time.Minute // For, where Precision ends the run
+	DefaultBlocks  = 6
+	DefaultTimeout = 10 * time.Second
+	DefaultMargin  = 0.02
 )
 
 // Request is what a person asks for. Flags and a file give the same Request. A
@@ -45,6 +48,7 @@ type Request struct {
 	Driver    string            // Native or Lean
 	Link      string            // emulated network on the varied leg, as package link spells it; loopback, if not given
 	InFlight  int
+	Admit     int           // calls that a server works for at once, and as many that wait; what suits InFlight, if not given
 	Rate      float64       // arrivals per second of an open loop
 	RateShare float64       // in place of Rate: the share of what Pilot's request finds
 	Pilot     *record.Pilot // what it found; nil before it has run
@@ -105,6 +109,7 @@ type Plan struct {
 	Link      *link.Spec        `json:"link,omitempty"` // between the varied tier and its caller; nil for loopback
 	Driver    string            `json:"driver"`
 	InFlight  int               `json:"in_flight"`
+	Admit     int               `json:"admit"`          // calls that a server works for at once, and as many that wait
 	Rate      float64           `json:"rate,omitempty"` // 0 too where RateShare waits for a Pilot
 	RateShare float64           `json:"rate_share,omitempty"`
 	Pilot     *record.Pilot     `json:"pilot,omitempty"`

@@ -105,6 +105,7 @@ func TestErrorsNameTheFlagAndWhatItTakes(t *testing.T) {
 	}{
 		{plan.Request{Driver: "fast"}, "--driver fast: takes native or lean"},
 		{plan.Request{InFlight: -1}, "--in-flight -1: takes 1 to 65536"},
+		{plan.Request{Admit: -1}, "--admit -1: takes 1 to 65536"},
 		{plan.Request{Rate: -1}, "--rate -1: takes calls per second"},
 		{plan.Request{RateShare: 11}, "--rate 11: takes one rate: calls per second, or a share up to 1000 %"},
 		{plan.Request{Arrivals: "poisson"}, "--arrivals poisson: takes poisson or constant, with --rate"},
@@ -373,6 +374,7 @@ func TestTextShowsWhatWillRun(t *testing.T) {
 params    rows=10
 store     cellar
 load      closed loop: 16 in flight
+          each service works for 1024 calls at once, as many wait, more are refused
           native driver, deadline of 10s a call
 design    6 blocks on fresh processes, of 40 rounds, of a trial of each stack
 work      48s under load, a trial 100ms or 160 calls, whichever is longer

@@ -34,6 +34,7 @@ func (p *Plan) Text(w io.Writer) error {
 		row("link", "%s, %s", p.Link, p.across())
 	}
 	row("load", "%s", p.load())
+	row("", "each service works for %d calls at once, as many wait, more are refused", p.Admit)
 	row("", "%s driver, deadline of %s a call", p.Driver, p.Timeout)
 	row("design", "%s", p.extent())
 	row("work", "%s", p.work())

@@ -42,8 +42,9 @@ const (
 	PhaseCompress Phase = "compress"      // and decompress
 	PhaseEncode   Phase = "encode"
 	PhaseDecode   Phase = "decode"
-	PhaseMap      Phase = "map"     // plain value to native form, or back
-	PhaseHandler  Phase = "handler" // the application on a server
+	PhaseMap      Phase = "map"      // plain value to native form, or back
+	PhaseValidate Phase = "validate" // requests held to the rules of the schema
+	PhaseHandler  Phase = "handler"  // the application on a server
 	PhaseStore    Phase = "store"
 	PhaseCheck    Phase = "check"    // what a driver does to make a call and look at its reply
 	PhaseCollect  Phase = "collect"  // collection of garbage
@@ -54,7 +55,7 @@ const (
 // AllPhases lists the phases in the order to show them in.
 var AllPhases = []Phase{
 	PhaseKernel, PhaseLibrary, PhaseCompress, PhaseEncode, PhaseDecode, PhaseMap,
-	PhaseHandler, PhaseStore, PhaseCheck, PhaseCollect, PhaseSchedule, PhaseOther,
+	PhaseValidate, PhaseHandler, PhaseStore, PhaseCheck, PhaseCollect, PhaseSchedule, PhaseOther,
 }
 
 // Sampled is the CPU that the parts make up.

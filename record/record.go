@@ -47,6 +47,7 @@ type Header struct {
 	Link        *Link             `json:"link,omitempty"`     // between the caller and the server of the varied leg; nil for loopback
 	Driver      string            `json:"driver"`             // Native or Lean
 	InFlight    int               `json:"in_flight"`          // callers of a closed loop, slots of an open one
+	Admit       int               `json:"admit,omitempty"`    // calls that a server works for at once, and as many that wait; 0 in files that do not say
 	Rate        float64           `json:"rate,omitempty"`     // arrivals per second of an open loop
 	Arrivals    string            `json:"arrivals,omitempty"` // constant or poisson, of an open loop
 	TimeoutS    float64           `json:"timeout_s"`          // deadline of a call

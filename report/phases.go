@@ -83,6 +83,7 @@ var phaseLabels = []struct {
 	{record.PhaseEncode, "encode", true},
 	{record.PhaseDecode, "decode", true},
 	{record.PhaseMap, "map", true},
+	{record.PhaseValidate, "validate", false},
 	{record.PhaseHandler, "handler", false},
 	{record.PhaseStore, "store", false},
 	{record.PhaseCheck, "make and check calls", false},
@@ -275,6 +276,7 @@ var groups = []struct {
 	{"compressing", []record.Phase{record.PhaseCompress}},
 	{"encoding and decoding", []record.Phase{record.PhaseEncode, record.PhaseDecode}},
 	{"mapping", []record.Phase{record.PhaseMap}},
+	{"validating", []record.Phase{record.PhaseValidate}},
 	{"handler and store", []record.Phase{record.PhaseHandler, record.PhaseStore}},
 	{"the runtime", []record.Phase{record.PhaseCollect, record.PhaseSchedule, record.PhaseOther}},
 }

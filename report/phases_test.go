@@ -27,7 +27,7 @@ func profiled() *record.Run {
 	run := e.Run()
 	e.Profile(run, time.Second, map[record.Phase]float64{
 		record.PhaseKernel: 0.36, record.PhaseLibrary: 0.24, record.PhaseEncode: 0.05, record.PhaseDecode: 0.06,
-		record.PhaseMap: 0.03, record.PhaseHandler: 0.08, record.PhaseCollect: 0.06, record.PhaseSchedule: 0.08,
+		record.PhaseMap: 0.03, record.PhaseValidate: 0.03, record.PhaseHandler: 0.05, record.PhaseCollect: 0.06, record.PhaseSchedule: 0.08,
 	})
 	for i := range run.Profiles {
 		front := run.Profiles[i].Processes[1]

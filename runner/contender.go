@@ -42,8 +42,8 @@ func launchAll(ctx context.Context, p *plan.Plan, where site) ([]*contender, err
 func (c *contender) launch(ctx context.Context, where site) error {
 	p := c.plan
 	common := peer.Start{
-		Workload: p.Workload, Leg: p.Leg, Params: p.Params, Store: p.Store,
-		InFlight: p.InFlight, TimeoutS: p.Timeout.Seconds(),
+		Workload: p.Workload, Leg: p.Leg, Params: p.Params,
+		InFlight: p.InFlight, TimeoutS: p.Timeout.Seconds(), Admit: p.Admit,
 	}
 	var next *peer.Next
 	for i := len(p.Tiers) - 1; i >= 0; i-- {
@@ -51,6 +51,10 @@ func (c *contender) launch(ctx context.Context, where site) error {
 		s := common
 		s.Role, s.Tier, s.Stack, s.Next = peer.Serve, tier.Name, c.stackOf(tier), next
 		name := fmt.Sprintf("%s server of %s", tier.Name, c.scenario.Name)
+		var err error
+		if s.Store, err = where.kept.apart(tier.Name, c.scenario.Name); err != nil {
+			return fmt.Errorf("start %s: %w", name, err)
+		}
 		server, err := launch(ctx, name, where.server(i), s)
 		if err != nil {
 			return err

@@ -21,6 +21,7 @@ type Options struct {
 	Peers   map[string][]string       // but for tiers that another program serves
 	Pinned  record.Pinned             // which processors they may run on
 	Link    link.Network              // that the compared stacks' calls cross; nil for loopback
+	Stores  Stores                    // one for each server; nil: all are given the plan's address
 	Started time.Time                 // when the run began: times in records count from it
 	Keep    func(record.Line) error   // keeps a line for good before it returns
 	Watch   func(Progress)            // sees each step
@@ -57,12 +58,14 @@ const (
 )
 
 // Run carries p out. However it ends, the last line kept says how. When ctx
-// ends it stops at once and returns ctx's error; what was measured is kept.
+// ends it stops at once and returns ctx's error; what was measured is kept. A
+// *LeftoverError beside it names stores that could not be removed.
 func Run(ctx context.Context, p *plan.Plan, o Options) error {
 	r := &run{plan: p, Options: o, trials: p.Trials()}
 	reason, err := failed, p.Ready()
 	if err == nil {
 		reason, err = r.blocks(ctx)
+		err = errors.Join(err, r.leftover())
 	}
 	end := record.End{Reason: reason, AtS: r.at()}
 	if o.Machine != nil {
@@ -83,7 +86,8 @@ type run struct {
 	plan   *plan.Plan
 	trials int // planned
 	done   int
-	round  int // through the whole run
+	round  int     // through the whole run
+	left   []error // why stores could not be removed
 }
 
 func (r *run) at() float64 { return time.Since(r.Started).Seconds() }
@@ -113,9 +117,11 @@ func (r *run) blocks(ctx context.Context) (string, error) {
 // block runs its rounds on processes of its own.
 func (r *run) block(ctx context.Context, index int, b plan.Block) error {
 	r.watch(StepStart, index, "")
+	kept := &kept{run: r, block: index}
+	defer kept.remove(ctx) // once its processes have ended
 	ctx, done := context.WithCancel(ctx)
-	defer done() // once its processes have ended
-	all, err := launchAll(ctx, r.plan, r.site(ctx))
+	defer done() // likewise
+	all, err := launchAll(ctx, r.plan, r.site(ctx, kept))
 	if err != nil {
 		return err
 	}

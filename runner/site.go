@@ -11,10 +11,11 @@ import (
 // site is where a block's processes run, and how they are started.
 type site struct {
 	*run
-	ctx context.Context // until the block's processes have ended
+	ctx  context.Context // until the block's processes have ended
+	kept *kept
 }
 
-func (r *run) site(ctx context.Context) site { return site{r, ctx} }
+func (r *run) site(ctx context.Context, k *kept) site { return site{r, ctx, k} }
 
 // how is the way to start one process.
 type how struct {

@@ -38,7 +38,7 @@ func TestTheVariedTierAndThoseBehindItAreFar(t *testing.T) {
 		Options: Options{Peer: []string{"true"}, Peers: map[string][]string{"c": {"true", "other"}}, Link: f},
 		plan:    &plan.Plan{Tiers: []plan.Tier{{Name: "a", Stack: "fixed"}, {Name: "b"}, {Name: "c", Stack: "fixed"}}},
 	}
-	where := r.site(t.Context())
+	where := r.site(t.Context(), nil)
 	all := []how{where.driver(), where.server(0), where.server(1), where.server(2)}
 	var listen, words []string
 	for _, h := range all {
@@ -67,7 +67,7 @@ func TestTheVariedTierAndThoseBehindItAreFar(t *testing.T) {
 		t.Error("a server on the near side is reached across the link")
 	}
 	r.Link = nil
-	if h := r.site(t.Context()).server(1); h.listen != "" {
+	if h := r.site(t.Context(), nil).server(1); h.listen != "" {
 		t.Errorf("without a link a server listens at %q", h.listen)
 	}
 }

@@ -129,6 +129,7 @@ func TestNotesSayWhatTheRunDoesNot(t *testing.T) {
 		{"not_finished", "cut short", func(r *record.Run) { r.End = nil }},
 		{"not_finished", "ended early (failed: disk full)", func(r *record.Run) { r.End = &record.End{Reason: "failed", Error: "disk full"} }},
 		{"few_cores", "2 processes share 1 core while", func(r *record.Run) { r.Header.Environment["cores"] = "1" }},
+		{"store", "a store of its own beside sqlite:kept", func(r *record.Run) { r.Header.Store = "sqlite:kept" }},
 		{"client_cost", "includes the stacks' own clients", func(r *record.Run) {
 			for i := range r.Trials {
 				r.Trials[i].Processes[0].CPUUserS *= 10

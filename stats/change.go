@@ -132,6 +132,9 @@ func settings(h record.Header) map[string]string {
 		"blocks": fmt.Sprint(h.Blocks), "seed": fmt.Sprint(h.Seed), "slice": fmt.Sprintf("%g s", h.SliceS),
 		"phases": fmt.Sprintf("%g s", h.PhasesS),
 	}
+	if h.Admit > 0 {
+		s["admitted at once"] = fmt.Sprint(h.Admit)
+	}
 	if len(h.Pinned.Driver) > 0 {
 		s["driver's processors"], s["servers' processors"] = fmt.Sprint(h.Pinned.Driver), fmt.Sprint(h.Pinned.Servers)
 	}

@@ -74,6 +74,16 @@ var runNotes = []struct {
 				busy, Counted(cores, "core")),
 			"measure on a machine with a core for each"
 	}},
+	{"store", func(a *arranged, _ []*evidence) (string, string) {
+		where := a.run.Header.Store
+		if !strings.Contains(where, ":") { // a name alone is of the process's own memory; an address leads out of it
+			return "", ""
+		}
+		return fmt.Sprintf("each server kept its records in a store of its own beside %s, new in every block: "+
+				"a wait for its disk is in every stack's time alike and pulls ratios towards 1; what it costs another process, such as a database's server, is in no CPU figure",
+				where),
+			"run without --store for what the stacks cost by themselves"
+	}},
 	{"pinned", func(a *arranged, _ []*evidence) (string, string) {
 		p := a.run.Header.Pinned
 		if len(p.Driver) == 0 {

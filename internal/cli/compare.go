@@ -14,6 +14,7 @@ import (
 	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/report"
 	"github.com/tare-bench/tare/stats"
+	"github.com/tare-bench/tare/store"
 )
 
 func (a *app) planCommand() *cobra.Command {
@@ -72,7 +73,7 @@ func (a *app) compareCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.compare(c.Context(), &comparison{requests, series, processes{peers, where}, dir}, render, set)
+			return a.compare(c.Context(), &comparison{requests, series, processes{peers, where, e.request.Store}, dir}, render, set)
 		},
 	}
 	e.declare(c, a.catalog)
@@ -89,6 +90,7 @@ func (a *app) compareCommand() *cobra.Command {
 type processes struct {
 	peers map[string][]string // words that start a tier, where another program serves it
 	where record.Pinned
+	store string // address, with what is secret in it
 }
 
 // foreign gives the words that start each tier which another program serves. A
@@ -115,7 +117,7 @@ func (a *app) plan(e *experiment, given *pflag.FlagSet, workload string) ([]plan
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := a.catalog.Store(requests[0].Store); err != nil {
+	if err := a.checkStore(requests); err != nil {
 		return nil, nil, usage(fmt.Errorf("--store %w", err))
 	}
 	s, err := plan.NewSeries(requests, a.facts())
@@ -165,6 +167,9 @@ func (a *app) again(p *plan.Plan) []string {
 	}
 	if i := slices.Index(words, "--seed"); i >= 0 && i+1 < len(words) {
 		words[i+1] = fmt.Sprint(p.Seed)
+	}
+	for i := range words {
+		words[i] = store.Redact(words[i])
 	}
 	return words
 }

@@ -38,6 +38,9 @@ func (e *experiment) declare(c *cobra.Command, known catalog.Catalog) {
 	f.IntVar(&r.InFlight, "in-flight", 0, fmt.Sprintf(
 		"closed loop with so many callers (default %d); with --rate: at most so many calls at once (default %d)",
 		plan.DefaultInFlight, plan.DefaultSlots))
+	f.IntVar(&r.Admit, "admit", 0, fmt.Sprintf(
+		"calls that each service works for at once, and as many that wait; more are refused (default %d, and never fewer than a closed loop has)",
+		plan.DefaultAdmit))
 	f.StringVar(&e.rate, "rate", "", "open loop with so many arrivals per second; 50%: half of what the slowest stack carries, which a pilot finds")
 	f.StringVar(&r.Arrivals, "arrivals", "", fmt.Sprintf("arrivals of the open loop: %s (default) or %s", plan.Poisson, plan.Constant))
 	f.IntVar(&r.Calls, "calls", 0, "exact work: so many calls on each stack")
@@ -48,7 +51,7 @@ func (e *experiment) declare(c *cobra.Command, known catalog.Catalog) {
 	f.StringVar(&r.Driver, "driver", plan.Native, "native: the client library that the stack's users have; lean: prepared bytes at the least cost")
 	f.StringArrayVar(&e.params, "param", nil, "parameter of the workload, NAME=VALUE; may be repeated")
 	f.StringArrayVar(&e.sweep, "sweep", nil, "AXIS=VALUE,VALUE: a run for each value, and a table of them all; axes: "+axisNames())
-	f.StringVar(&r.Store, "store", known.KeptIn, "what the services keep their records in")
+	f.StringVar(&r.Store, "store", known.KeptIn, "what the services keep their records in, each server apart from the others; tare stacks lists the kinds")
 	f.DurationVar(&r.Timeout, "timeout", plan.DefaultTimeout, "deadline of each call")
 	f.Uint64Var(&r.Seed, "seed", 1, "seed of calls, arrivals and order; 0 draws one")
 	f.DurationVar(&r.Slice, "slice", 0, "length of a trial (default: what suits the workload; 2s or more with --rate)")

@@ -28,6 +28,7 @@ var hints = []struct {
 	{says("unknown protocol", "unknown codec", "unknown compressor", "no setting", "is spelled PROTOCOL"), "tare stacks lists what stacks are made of"},
 	{says("unknown workload", "unknown store"), "tare stacks lists the workloads and stores"},
 	{as[*runner.StallError], "call the service by itself with tare serve; a longer --timeout helps only if it is slow"},
+	{as[*runner.LeftoverError], "remove by hand what the error names: it holds nothing that a result needs"},
 	{says(") died"), "what was measured before can be printed with tare report FOLDER"},
 }
 

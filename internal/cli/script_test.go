@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/tare-bench/tare/store/postgres/postgrestest"
 )
 
 // The test binary is also the program, and so the processes that it starts:
@@ -62,6 +64,7 @@ func TestScripts(t *testing.T) {
 			"freeport": freePort,
 			"small":    smallDisk,
 			"nobody":   nobody,
+			"database": database,
 		},
 	})
 }
@@ -149,6 +152,22 @@ func freePort(ts *testscript.TestScript, not bool, args []string) {
 	ts.Check(err)
 	ts.Check(l.Close())
 	ts.Setenv(args[0], port)
+}
+
+// database NAME starts a PostgreSQL server, and puts the folder of its socket
+// into a variable.
+func database(ts *testscript.TestScript, not bool, args []string) {
+	if not || len(args) != 1 {
+		ts.Fatalf("usage: database NAME")
+	}
+	s, err := postgrestest.Launch("fsync=off")
+	ts.Check(err)
+	ts.Defer(func() {
+		if err := s.End(); err != nil {
+			ts.Logf("%v", err)
+		}
+	})
+	ts.Setenv(args[0], s.Folder())
 }
 
 // small FOLDER makes a folder on a disk of 64 KiB.

@@ -139,19 +139,28 @@ func (a *app) run(ctx context.Context, p *plan.Plan, run processes, dir string) 
 	if err := kept.keep(record.Line{Header: &header}); err != nil {
 		return nil, errors.Join(err, kept.close())
 	}
+	stores, err := a.stores(run.store)
+	if err != nil {
+		return nil, errors.Join(err, kept.close())
+	}
 	shown := a.progress(len(p.Blocks), p.Trials())
 	machine := watchMachine()
 	err = runner.Run(ctx, p, runner.Options{
-		Peer: a.Self, Peers: run.peers, Pinned: run.where, Link: across, Started: started, Keep: kept.keep, Watch: shown.watch,
+		Peer: a.Self, Peers: run.peers, Pinned: run.where, Link: across, Stores: stores, Started: started, Keep: kept.keep, Watch: shown.watch,
 		Enough:  func() bool { return p.Precision > 0 && stats.Precise(&kept.run, p.Precision) },
 		Machine: machine,
 	})
 	shown.end()
 	err = errors.Join(err, kept.close())
 	if ctx.Err() != nil {
-		err = &interruptedError{}
+		ended := &interruptedError{}
 		if len(kept.run.Trials) > 0 {
-			err = &interruptedError{dir}
+			ended.folder = dir
+		}
+		var left *runner.LeftoverError
+		errors.As(err, &left)
+		if err = ended; left != nil {
+			err = errors.Join(ended, left)
 		}
 	}
 	return &kept.run, err

@@ -3,7 +3,6 @@ package golang
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"time"
 
@@ -54,17 +53,22 @@ func answered(ctx context.Context, c catalog.Catalog, start peer.Start) (call wo
 	}
 	kept, err := kind.Open(ctx, start.Store)
 	if err != nil {
-		return call, nil, fmt.Errorf("open store %s: %w", start.Store, err)
+		return call, nil, err
 	}
+	ctx, cancel := context.WithCancel(ctx)
 	h, err := w.Handler(ctx, workload.Env{Tier: tier.Name, Params: start.Params, Store: kept})
+	defer func() {
+		cancel()
+		err = errors.Join(err, end(h), kept.Close())
+	}()
 	if err != nil {
-		return call, nil, errors.Join(err, kept.Close())
+		return call, nil, err
 	}
 	for call = range w.Calls(start.Leg, start.Params, 1) {
 		break
 	}
 	reply, err = rpc.Invoke(ctx, h, call.Method, call.In[0])
-	return call, reply, errors.Join(err, kept.Close())
+	return call, reply, err
 }
 
 // cost has run make calls, twice, and measures the second time.

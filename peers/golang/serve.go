@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/rpc"
+	"github.com/tare-bench/tare/service/admission"
+	"github.com/tare-bench/tare/service/hop"
+	"github.com/tare-bench/tare/service/validate"
 	"github.com/tare-bench/tare/store"
 	"github.com/tare-bench/tare/workload"
 )
@@ -24,7 +28,8 @@ type Server struct {
 	accepted meter
 	next     *upstream // nil at the last tier
 	kept     store.Store
-	handler  rpc.Handler
+	within   rpc.Handler // the workload's
+	handler  rpc.Handler // around it
 	profiler profiler
 	stop     context.CancelFunc
 	done     chan error
@@ -50,10 +55,11 @@ func Listen(ctx context.Context, c catalog.Catalog, start peer.Start, address st
 		return nil, err
 	}
 	s := &Server{done: make(chan error, 1), profiler: profiler{rules: phase.NewRules(c, record.PhaseHandler)}}
-	if err := s.begin(ctx, c, w, start, address); err != nil {
+	ctx, s.stop = context.WithCancel(ctx)
+	if err := s.begin(ctx, c, w, tier.Service, start, address); err != nil {
+		s.stop()
 		return nil, errors.Join(err, s.release())
 	}
-	ctx, s.stop = context.WithCancel(ctx)
 	go func() {
 		defer close(s.done)
 		s.done <- stack.Protocol.Serve(ctx, s.listener, tier.Service, s.handler, stack.Options(start.InFlight))
@@ -63,22 +69,25 @@ func Listen(ctx context.Context, c catalog.Catalog, start peer.Start, address st
 
 // begin readies what the tier stands on: its store, the next tier, its handler
 // and its listener.
-func (s *Server) begin(ctx context.Context, c catalog.Catalog, w workload.Workload, start peer.Start, address string) error {
+func (s *Server) begin(ctx context.Context, c catalog.Catalog, w workload.Workload, svc *rpc.Service, start peer.Start, address string) error {
 	kind, err := c.Store(start.Store)
 	if err != nil {
 		return err
 	}
 	if s.kept, err = kind.Open(ctx, start.Store); err != nil {
-		return fmt.Errorf("open store %s: %w", start.Store, err)
+		return err // it names the address, but for what is secret in it
 	}
 	env := workload.Env{Tier: start.Tier, Params: start.Params, Store: s.kept}
 	if start.Next != nil {
 		if s.next, err = dialNext(ctx, c, start); err != nil {
 			return err
 		}
-		env.Next = s.next.conn
+		env.Next, env.Background = hop.New(s.next.conn, hop.Default), hop.New(s.next.conn, hop.Default)
 	}
-	if s.handler, err = w.Handler(ctx, env); err != nil {
+	if s.within, err = w.Handler(ctx, env); err != nil {
+		return err
+	}
+	if s.handler, err = around(s.within, svc, start.Admit); err != nil {
 		return err
 	}
 	l, err := net.Listen("tcp", address)
@@ -87,6 +96,21 @@ func (s *Server) begin(ctx context.Context, c catalog.Catalog, w workload.Worklo
 	}
 	s.listener = countedListener{l, &s.accepted}
 	return nil
+}
+
+// around gives a handler as a service is kept: it takes on no more than it can
+// do, and nothing that breaks the rules of its schema. What is compared is this,
+// the same for every stack.
+func around(h rpc.Handler, svc *rpc.Service, admit int) (rpc.Handler, error) {
+	rules, err := validate.New(svc)
+	if err != nil {
+		return nil, err
+	}
+	limits := admission.Default
+	if admit > 0 {
+		limits.AtWork, limits.Waiting = admit, admit
+	}
+	return admission.New(rules.Handler(h), limits)
 }
 
 // find gives the workload and the tier that a process serves.
@@ -198,7 +222,7 @@ func (s *Server) Close() error {
 }
 
 func (s *Server) release() error {
-	var errs []error
+	errs := []error{end(s.within)}
 	if s.next != nil {
 		errs = append(errs, s.next.conn.Close())
 	}
@@ -206,4 +230,13 @@ func (s *Server) release() error {
 		errs = append(errs, s.kept.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// end waits for what a workload's handler does in the background, once its
+// context has ended.
+func end(h rpc.Handler) error {
+	if c, ok := h.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
 }

@@ -23,14 +23,21 @@ func (Kind) Spec() store.Spec {
 
 // Open makes an empty store. The address is the kind's name, alone.
 func (k Kind) Open(_ context.Context, address string) (store.Store, error) {
-	if address != k.Spec().Name {
-		return nil, fmt.Errorf("open store %q: %s takes no address: write %[2]s alone", address, k.Spec().Name)
+	if err := k.check(address); err != nil {
+		return nil, fmt.Errorf("open store %w", err)
 	}
 	return New(), nil
 }
 
+func (k Kind) check(address string) error {
+	if name := k.Spec().Name; address != name {
+		return fmt.Errorf("%q: %s takes no address: write %[2]s alone", address, name)
+	}
+	return nil
+}
+
 // Apart gives the address back: every store of this kind is apart.
-func (Kind) Apart(address, _ string) (string, error) { return address, nil }
+func (k Kind) Apart(address, _ string) (string, error) { return address, k.check(address) }
 
 // Remove does nothing: nothing is left of a store.
 func (Kind) Remove(context.Context, string) error { return nil }

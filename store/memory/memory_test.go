@@ -40,6 +40,9 @@ func TestOpenRefusesAnAddress(t *testing.T) {
 		if s, err := (Kind{}).Open(t.Context(), address); err == nil {
 			t.Errorf("Open(%q) = %v; want an error", address, s)
 		}
+		if apart, err := (Kind{}).Apart(address, "a"); err == nil {
+			t.Errorf("Apart(%q) = %q; want an error", address, apart)
+		}
 	}
 }
 

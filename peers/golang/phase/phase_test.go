@@ -19,8 +19,12 @@ const tare = "github.com/tare-bench/tare/"
 // Stacks that others begin with.
 const (
 	conn     = "net/http.(*conn).serve > net/http.serverHandler.ServeHTTP > " + tare + "protocol/rest.(*server).ServeHTTP"
-	handler  = conn + " > " + tare + "workload/orders.Workload.Handler.unary[...].func2 > " + tare + "workload/orders.(*orderService).create"
-	nextGRP  = handler + " > " + tare + "rpc.Invoke > " + tare + "peers/golang.labelled.Handle > " + tare + "protocol/grpc.(*conn).Handle > google.golang.org/grpc.(*ClientConn).Invoke"
+	gate     = conn + " > " + tare + "service/admission.(*Gate).Handle"
+	unary    = gate + " > " + tare + "service/validate.New.(*Rules).Handler.func1 > " + tare + "workload/orders.answers.Handle > " + tare + "workload/orders.newOrderService.unary[...].func2"
+	received = unary + " > " + tare + "service/validate.(*checked).Recv"
+	handler  = unary + " > " + tare + "workload/orders.(*orderService).create"
+	onward   = handler + " > " + tare + "rpc.Invoke > " + tare + "service/hop.(*Hop).Handle"
+	nextGRP  = onward + " > " + tare + "peers/golang.labelled.Handle > " + tare + "protocol/grpc.(*conn).Handle > google.golang.org/grpc.(*ClientConn).Invoke"
 	sysWrite = "internal/poll.(*FD).Write > syscall.Write > internal/runtime/syscall/linux.Syscall6"
 	loop     = tare + "load.Run.func1 > " + tare + "peers/golang.(*session).do"
 	inCall   = loop + " > " + tare + "protocol/grpc.(*conn).Handle"
@@ -42,6 +46,11 @@ func TestPhaseOfAStack(t *testing.T) {
 		"its transport's goroutine":              {server, "google.golang.org/grpc/internal/transport.(*loopyWriter).run > golang.org/x/net/http2/hpack.(*Encoder).WriteField", record.PhaseLibrary},
 		"the lean driver":                        {driver, tare + "lean.(*loop).run > golang.org/x/sys/unix.Syscall6", record.PhaseKernel},
 		"the application":                        {server, handler + " > fmt.Sprintf", record.PhaseHandler},
+		"the gate to it":                         {server, gate + " > sync.(*Mutex).Lock", record.PhaseHandler},
+		"the hop to the next":                    {server, onward + " > context.WithCancel > runtime.mallocgc", record.PhaseHandler},
+		"a request that comes in":                {server, received, record.PhaseHandler},
+		"a request held to its rules":            {server, received + " > " + tare + "service/validate.(*Rules).Check > buf.build/go/protovalidate.(*validator).Validate > cel.dev/cel-go/cel.(*prog).Eval", record.PhaseValidate},
+		"mapping that the rules need":            {server, received + " > " + tare + "service/validate.(*Rules).Check > " + tare + "workload/orders.orderRequestToProto", record.PhaseValidate},
 		"its store":                              {server, handler + " > " + tare + "store/memory.(*payments).Pay > sync.(*Mutex).Lock", record.PhaseStore},
 		"a write for its own call":               {server, nextGRP + " > net.(*conn).Write > " + sysWrite, record.PhaseKernel},
 		"its own call's encoding":                {server, nextGRP + " > google.golang.org/grpc.encode > " + tare + "protocol/grpc.wire.Marshal > " + tare + "codec/proto.binding.AppendSized > google.golang.org/protobuf/proto.MarshalOptions.MarshalAppend", record.PhaseEncode},

@@ -15,6 +15,9 @@ import (
 	"github.com/tare-bench/tare/lean"
 	"github.com/tare-bench/tare/load"
 	"github.com/tare-bench/tare/record"
+	"github.com/tare-bench/tare/service/admission"
+	"github.com/tare-bench/tare/service/hop"
+	"github.com/tare-bench/tare/service/validate"
 )
 
 // Rules charge samples to phases. The zero value knows no package.
@@ -57,6 +60,7 @@ func NewRules(c catalog.Catalog, work record.Phase) Rules {
 	for _, w := range c.Workloads {
 		own(work, packageOf(w))
 	}
+	own(work, packageOf(admission.Gate{}), packageOf(hop.Hop{}), packageOf(validate.Rules{}))
 	if work == record.PhaseCheck { // a driver's loop stands around its calls, and sees their replies
 		own(work, packageOf(load.Extent{}), path.Dir(packageOf(r)))
 	}
@@ -82,9 +86,10 @@ func packageOf(v any) string {
 //  1. What collects garbage is collection, whatever asked for it.
 //  2. What a codec's method calls is the codec's work, be it the generated code
 //     of a message or a workload's own mapping.
-//  3. Otherwise the innermost function of a package that has a phase decides,
+//  3. What validation calls is validation, a workload's mapping included.
+//  4. Otherwise the innermost function of a package that has a phase decides,
 //     and in the carrying packages the leaf: a system call, or not.
-//  4. What is left and has the scheduler in it is scheduling; the rest is other.
+//  5. What is left and has the scheduler in it is scheduling; the rest is other.
 func (r Rules) Of(stack []string) record.Phase {
 	if slices.ContainsFunc(stack, collects) {
 		return record.PhaseCollect
@@ -93,6 +98,9 @@ func (r Rules) Of(stack []string) record.Phase {
 		if phase, ok := r.codec(name); ok {
 			return phase
 		}
+	}
+	if slices.ContainsFunc(stack, validates) {
+		return record.PhaseValidate
 	}
 	for _, name := range stack {
 		switch phase, ok := r.owner(name); {
@@ -131,6 +139,16 @@ func (r Rules) codec(name string) (record.Phase, bool) {
 		}
 	}
 	return "", false
+}
+
+// validates says of a function that it holds a message to the schema's rules.
+func validates(name string) bool {
+	pkg, rest := split(name)
+	if pkg != packageOf(validate.Rules{}) {
+		return false
+	}
+	method := strings.Split(rest, ".") // "(*Rules).Check"
+	return len(method) > 1 && slices.Contains(validate.CheckMethods, method[1])
 }
 
 func (r Rules) owner(name string) (record.Phase, bool) {

@@ -41,7 +41,7 @@ func Main(m *testing.M) int {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.server != nil {
-		if err := shared.server.end(); err != nil {
+		if err := shared.server.End(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return max(code, 1)
 		}
@@ -58,7 +58,7 @@ func Address(t testing.TB) string {
 	if address := os.Getenv(Named); address != "" {
 		return address
 	}
-	s, err := start("fsync=off")
+	s, err := Launch("fsync=off")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func Address(t testing.TB) string {
 // ends with the test.
 func New(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	s, err := start(settings...)
+	s, err := Launch(settings...)
 	if errors.Is(err, ErrNoServer) && os.Getenv(Named) != "" {
 		t.Skipf("this takes a server that can be stopped: %v", err)
 	}
@@ -82,7 +82,7 @@ func New(t testing.TB, settings ...string) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.end(); err != nil {
+		if err := s.End(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -104,8 +104,8 @@ func (s *Server) Address() string { return "postgres://postgres@/postgres?host="
 // Folder is where the server's socket is.
 func (s *Server) Folder() string { return s.dir }
 
-// start makes a cluster and serves it.
-func start(settings ...string) (*Server, error) {
+// Launch makes a cluster and serves it, with settings as "fsync=off", until End.
+func Launch(settings ...string) (*Server, error) {
 	binaries, err := findBinaries()
 	if err != nil {
 		return nil, err
@@ -209,7 +209,8 @@ func (s *Server) signal(how syscall.Signal) error {
 	return p.end(how)
 }
 
-func (s *Server) end() error { return errors.Join(s.Stop(), os.RemoveAll(s.dir)) }
+// End stops the server and removes all that it kept.
+func (s *Server) End() error { return errors.Join(s.Stop(), os.RemoveAll(s.dir)) }
 
 // postmaster is the server's first process.
 type postmaster struct {
