@@ -33,8 +33,9 @@ type Config struct {
 
 	Listen     string // address
 	Files      Files
-	MaxMessage int // bytes
-	Conns      int // open at a time; 0: any number
+	MaxMessage int    // bytes
+	Compressor string // of messages, where callers take it; "" for none
+	Conns      int    // open at a time; 0: any number
 	Grace      time.Duration
 	Origins    []string // of web pages whose scripts may call; "*" is any
 	Mixed      bool     // see port.Config
@@ -90,6 +91,9 @@ func New(c Config) (*Service, error) {
 		}
 	}
 	for _, name := range c.Catalog.Served {
+		if c.Compressor != "" {
+			name += "+" + c.Compressor
+		}
 		stack, err := c.Catalog.Stack(name)
 		if err != nil {
 			return nil, err
