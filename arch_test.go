@@ -63,7 +63,7 @@ var importRules = []importRule{
 	{"workload/*", join([]string{"workload", "store", "rpc", "setting"}, generated), implTests, reasonImpl},
 	{"catalog", join(interfaces, leaves, []string{"protocol/*", "workload/*", "plan"}), implTests, "it answers what a plan asks, and knows nothing of how things are measured"},
 
-	{"service", join(interfaces, []string{"catalog", "service/port"}), implTests, reasonGiven},
+	{"service", join(interfaces, []string{"catalog", "service/*"}), implTests, reasonGiven},
 	{"service/port", []string{"protocol", "rpc"}, join(implTests, []string{"catalog", "protocol/*"}), "it is given protocols, and never knows one by its name"},
 	{"service/openapi", []string{"rpc", "gen/comments"}, join(implTests, []string{"protocol/*"}), "routes and schema are described as they are declared, whatever answers them"},
 	{"service/observe", []string{"rpc"}, join(implTests, []string{"protocol/*"}), reasonKept},
@@ -81,7 +81,7 @@ var importRules = []importRule{
 	{"calibrate", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate/known"}), implTests, "known weights are weighed by the whole flow, as any comparison is, and are given a Catalog"},
 	{"calibrate/known", []string{"protocol", "rpc", "setting", "load"}, implTests, "a known server is a protocol like others, and knows no workload"},
 
-	{"internal/cli", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate", "link", "link/*", "service", "service/port", "internal/..."}), join(implTests, []string{"store/*/*test"}), reasonGiven},
+	{"internal/cli", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate", "link", "link/*", "service", "service/*", "internal/..."}), join(implTests, []string{"store/*/*test"}), reasonGiven},
 	{"internal/*", noPackage, noPackage, "what no reader of the design needs stands on nothing of the design"},
 	{"cmd/tare", []string{"catalog", "internal/cli"}, noPackage, "main is a few lines"},
 	{".", noPackage, []string{"catalog"}, "the root holds tests of the whole tree"},

@@ -27,8 +27,10 @@ type Catalog struct {
 	Served []string
 	// Baseline is the stack that others are compared with by default.
 	Baseline string
-	// KeptIn is the address of the store that services use by default.
-	KeptIn string
+	// KeptIn is the address of the store that services use by default where
+	// they are compared, and ServedIn where they run for use; %s in it is what
+	// they are called.
+	KeptIn, ServedIn string
 }
 
 // Workload finds a workload by name.

@@ -52,5 +52,6 @@ func Default() Catalog {
 		},
 		Baseline: "rest+json",
 		KeptIn:   "memory",
+		ServedIn: "sqlite:%s.db",
 	}
 }

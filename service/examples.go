@@ -9,6 +9,7 @@ import (
 
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
+	"github.com/tare-bench/tare/store"
 )
 
 // Example is a command line by which a person calls the services.
@@ -16,6 +17,9 @@ type Example struct{ Protocol, Command string }
 
 // Names are those of the services that are run, for a person.
 func (s *Service) Names() string { return names(s.run) }
+
+// Kept is where the services keep their records, without passwords.
+func (s *Service) Kept() string { return store.Redact(s.config.Store) }
 
 // Examples gives one for each protocol: a call that the workload makes, at addr.
 func (s *Service) Examples(addr net.Addr) (all []Example) {

@@ -5,17 +5,23 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/tare-bench/tare/catalog"
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
+	"github.com/tare-bench/tare/service/admission"
+	"github.com/tare-bench/tare/service/observe"
+	"github.com/tare-bench/tare/service/openapi"
 	"github.com/tare-bench/tare/service/port"
 	"github.com/tare-bench/tare/setting"
 	"github.com/tare-bench/tare/store"
@@ -40,11 +46,12 @@ type Config struct {
 	Origins    []string // of web pages whose scripts may call; "*" is any
 	Mixed      bool     // see port.Config
 
+	Admission  admission.Limits
+	Version    string // of the program, for traces and documents
+
 	// Wrap stands around every call that comes to the port; nil: nothing does.
 	Wrap func(rpc.Handler) rpc.Handler
-	// Extra answers patterns of http.ServeMux.
-	Extra map[string]http.Handler
-	Log   *slog.Logger
+	Log  *slog.Logger
 }
 
 // Next is where a service that others call is reached.
@@ -118,13 +125,21 @@ func (s *Service) Run(ctx context.Context, listening func(net.Addr)) (err error)
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
 	defer stop()
-	b := &builder{Service: s, kept: kept, handlers: make(map[string]rpc.Handler)}
+	observer, err := observe.New(work, observe.Config{
+		Name: s.config.Workload + "-" + strings.ReplaceAll(s.Names(), ", ", "-"), Version: s.config.Version,
+		Log: s.config.Log, RequestIDs: true,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, flush(work, observer)) }()
+	b := &builder{Service: s, kept: kept, observer: observer, handlers: make(map[string]rpc.Handler)}
 	defer func() { err = errors.Join(err, b.close()) }()
 	mux, err := b.mux(work)
 	if err != nil {
 		return err
 	}
-	c, err := s.port(mux, kept)
+	c, err := s.port(work, mux, b)
 	if err != nil {
 		return err
 	}
@@ -143,40 +158,74 @@ func (s *Service) openStore(ctx context.Context) (store.Store, error) {
 	}
 	kept, err := kind.Open(ctx, s.config.Store)
 	if err != nil {
-		return nil, fmt.Errorf("open store %s: %w", s.config.Store, err)
+		return nil, err // it names the address, but for what is secret in it
 	}
 	return kept, nil
 }
 
+// flushFor is how long the end waits for spans to be taken.
+const flushFor = 3 * time.Second
+
+func flush(ctx context.Context, o *observe.Observer) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushFor)
+	defer cancel()
+	return o.Close(ctx)
+}
+
 // port gives what the port serves.
-func (s *Service) port(mux *rpc.Mux, kept store.Store) (port.Config, error) {
-	c := port.Config{
-		Services: mux.Services(), Handler: mux, Limits: port.DefaultLimits,
+func (s *Service) port(ctx context.Context, mux *rpc.Mux, b *builder) (c port.Config, err error) {
+	c = port.Config{
+		Services: mux.Services(), Limits: port.DefaultLimits,
 		Conns: s.config.Conns, Grace: s.config.Grace, Origins: s.config.Origins, Mixed: s.config.Mixed,
-		Ready: readiness(kept), Extra: s.config.Extra, Log: s.config.Log,
+		Ready: readiness(b.kept), Log: b.observer.Log(),
 	}
-	if s.config.Wrap != nil {
-		c.Handler = s.config.Wrap(mux)
+	if c.Handler, err = s.around(mux, b.observer); err != nil {
+		return c, err
+	}
+	if c.Extra, err = s.pages(ctx, mux, b.observer); err != nil {
+		return c, err
 	}
 	for _, stack := range s.stacks {
 		o := stack.Options(1)
-		o.MaxMessage = s.config.MaxMessage
+		o.MaxMessage, o.Fields = s.config.MaxMessage, observe.Fields
 		c.Stacks = append(c.Stacks, port.Stack{Protocol: stack.Protocol.(protocol.Mounter), Options: o})
 	}
-	var err error
 	c.TLS, err = s.config.Files.config(s.config.Log)
 	return c, err
 }
 
-// readiness is that of the store, where it can be asked. Why it is not there is
-// for no caller to know.
-func readiness(kept store.Store) func(context.Context) error {
-	asked, ok := kept.(interface{ Ping(context.Context) error })
-	if !ok {
-		return nil
+// around puts around the services what every call passes on its way to them: it
+// is observed, then admitted.
+func (s *Service) around(mux *rpc.Mux, o *observe.Observer) (rpc.Handler, error) {
+	gate, err := admission.New(mux, s.config.Admission)
+	if err != nil {
+		return nil, err
 	}
+	h := o.Server(gate, mux.Services()...)
+	if s.config.Wrap != nil {
+		h = s.config.Wrap(h)
+	}
+	return h, nil
+}
+
+// pages are what the port answers besides calls.
+func (s *Service) pages(ctx context.Context, mux *rpc.Mux, o *observe.Observer) (map[string]http.Handler, error) {
+	doc, err := openapi.New(ctx, openapi.About{Title: s.config.Workload, Version: cmp.Or(s.config.Version, "unknown")}, mux.Services()...)
+	if err != nil {
+		return nil, fmt.Errorf("describe %s: %w", s.config.Workload, err)
+	}
+	all, err := openapi.Handlers(doc)
+	if err != nil {
+		return nil, fmt.Errorf("describe %s: %w", s.config.Workload, err)
+	}
+	maps.Copy(all, o.Handlers())
+	return all, nil
+}
+
+// readiness is that of the store. Why it is not there is for no caller to know.
+func readiness(kept store.Store) func(context.Context) error {
 	return func(ctx context.Context) error {
-		if asked.Ping(ctx) != nil {
+		if kept.Ping(ctx) != nil {
 			return errors.New("the store does not answer")
 		}
 		return nil

@@ -35,6 +35,7 @@ import (
 	"github.com/tare-bench/tare/gen/tare/payments/v1/paymentsv1connect"
 	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/service"
+	"github.com/tare-bench/tare/service/admission"
 	"github.com/tare-bench/tare/store"
 )
 
@@ -44,7 +45,7 @@ const patience = time.Minute
 func config() service.Config {
 	return service.Config{
 		Catalog: catalog.Default(), Workload: "orders", Store: "memory", Listen: "127.0.0.1:0",
-		MaxMessage: service.DefaultMaxMessage, Grace: patience, Log: slog.New(slog.DiscardHandler),
+		MaxMessage: service.DefaultMaxMessage, Grace: patience, Admission: admission.Default, Log: slog.New(slog.DiscardHandler),
 	}
 }
 
@@ -263,9 +264,10 @@ func (f failing) Open(ctx context.Context, address string) (store.Store, error) 
 	f.Store, err = f.Kind.Open(ctx, address)
 	return struct {
 		store.Orders
+		store.OrderLists
 		store.Payments
 		failing
-	}{f.Store.(store.Orders), f.Store.(store.Payments), f}, err
+	}{f.Store.(store.Orders), f.Store.(store.OrderLists), f.Store.(store.Payments), f}, err
 }
 
 func (f failing) Ping(context.Context) error { return f.ping() }

@@ -10,6 +10,9 @@ import (
 
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
+	"github.com/tare-bench/tare/service/hop"
+	"github.com/tare-bench/tare/service/observe"
+	"github.com/tare-bench/tare/service/validate"
 	"github.com/tare-bench/tare/store"
 	"github.com/tare-bench/tare/workload"
 )
@@ -68,6 +71,7 @@ func names(tiers []tier) string {
 type builder struct {
 	*Service
 	kept     store.Store
+	observer *observe.Observer
 	handlers map[string]rpc.Handler // by tier
 	conns    []protocol.Conn        // to next services
 }
@@ -91,19 +95,25 @@ func (b *builder) handler(ctx context.Context, t tier) (rpc.Handler, error) {
 	if h := b.handlers[t.name]; h != nil {
 		return h, nil
 	}
-	env := workload.Env{Tier: t.name, Params: b.params, Store: b.kept}
-	var err error
+	rules, err := validate.New(t.service)
+	if err != nil {
+		return nil, err
+	}
+	env := workload.Env{Tier: t.name, Params: b.params, Store: b.kept, Log: b.observer.Log()}
 	if t.next != nil {
-		if env.Next, err = b.following(ctx, t); err != nil {
+		next, err := b.following(ctx, t)
+		if err != nil {
 			return nil, err
 		}
+		// What the one does wrong must not keep the other from its calls.
+		env.Next, env.Background = hop.New(next, hop.Default), hop.New(next, hop.Default)
 	}
 	h, err := b.workload.Handler(ctx, env)
 	if err != nil {
 		return nil, fmt.Errorf("ready service %s: %w", t.name, err)
 	}
-	b.handlers[t.name] = h
-	return h, nil
+	b.handlers[t.name] = rules.Handler(h)
+	return b.handlers[t.name], nil
 }
 
 // following gives the service that t calls: elsewhere, or the one of this
@@ -111,18 +121,32 @@ func (b *builder) handler(ctx context.Context, t tier) (rpc.Handler, error) {
 func (b *builder) following(ctx context.Context, t tier) (rpc.Handler, error) {
 	next := b.config.Next
 	if next == nil {
-		i := slices.IndexFunc(b.tiers, func(other tier) bool { return other.name == t.next.Name })
-		return b.handler(ctx, b.tiers[i])
+		return b.beside(ctx, t.next)
 	}
 	o := b.next.Options(next.InFlight)
-	o.MaxMessage = b.config.MaxMessage
+	o.MaxMessage, o.Fields = b.config.MaxMessage, observe.Fields
 	o.DialContext = new(net.Dialer).DialContext
 	c, err := b.next.Protocol.Dial(ctx, next.Addr, t.next.Service, o)
 	if err != nil {
 		return nil, fmt.Errorf("dial %s at %s: %w", t.next.Name, next.Addr, err)
 	}
 	b.conns = append(b.conns, c)
-	return c, nil
+	remote := observe.Remote{System: b.next.Protocol.Spec().Name, Addr: next.Addr}
+	return b.observer.Client(c, remote, t.next.Service), nil
+}
+
+// beside gives a service of this process to another of it, so that calls between
+// them are observed as they would be between two processes. They are not
+// admitted: the call that they are made for was.
+func (b *builder) beside(ctx context.Context, t *workload.Tier) (rpc.Handler, error) {
+	i := slices.IndexFunc(b.tiers, func(other tier) bool { return other.name == t.Name })
+	h, err := b.handler(ctx, b.tiers[i])
+	if err != nil {
+		return nil, err
+	}
+	h = b.observer.Server(h, t.Service)
+	arrive := func(ctx context.Context, m *rpc.Method, s rpc.Stream) error { return h.Handle(rpc.Arrived(ctx), m, s) }
+	return b.observer.Client(rpc.HandlerFunc(arrive), observe.Remote{}, t.Service), nil
 }
 
 func (b *builder) close() error {

@@ -5,18 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/url"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tare-bench/tare/internal/environment"
 	"github.com/tare-bench/tare/plan"
 	"github.com/tare-bench/tare/service"
+	"github.com/tare-bench/tare/service/admission"
+	"github.com/tare-bench/tare/service/observe"
 	"github.com/tare-bench/tare/service/port"
 )
 
@@ -30,6 +33,8 @@ type serving struct {
 	nextStack string
 	nextAddr  string
 	inFlight  int
+	logLevel  string
+	logFormat string
 }
 
 // Flags that mean something only with one stack, and only with all.
@@ -39,7 +44,7 @@ var (
 	withStack    = []string{"leg", "tier"}
 	withoutStack = []string{
 		"service", "tls-cert", "tls-key", "tls-client-ca", "max-message", "compress",
-		"max-connections", "grace", "cors-origin", "mixed-connections",
+		"max-connections", "admit", "max-streams", "grace", "cors-origin", "mixed-connections", "log-level", "log-format",
 	}
 )
 
@@ -90,7 +95,8 @@ func (s *serving) declare(f *pflag.FlagSet, a *app) {
 	f.StringVar(&s.nextAddr, "next", "", "address of the service that another calls (default: the one in this process)")
 	f.StringVar(&s.nextStack, "next-stack", a.catalog.Baseline, "stack to call it over")
 	f.Func("in-flight", fmt.Sprintf("`calls` to the next service at once (default %d, with --stack %d)", nextInFlight, plan.DefaultInFlight), atLeast(1, &s.inFlight))
-	f.StringVar(&c.Store, "store", a.catalog.KeptIn, "what the services keep their records in")
+	f.StringVar(&c.Store, "store", "", fmt.Sprintf("what the services keep their records in (default %s, with --stack %s)",
+		fmt.Sprintf(a.catalog.ServedIn, "WORKLOAD[-SERVICE]"), a.catalog.KeptIn))
 	f.StringArrayVar(&s.params, "param", nil, "parameter of the workload, NAME=VALUE; may be repeated")
 	f.StringVar(&c.Files.Cert, "tls-cert", "", "certificate of the server, a file in PEM (default: no TLS)")
 	f.StringVar(&c.Files.Key, "tls-key", "", "its key, a file in PEM")
@@ -98,6 +104,13 @@ func (s *serving) declare(f *pflag.FlagSet, a *app) {
 	f.Func("max-message", fmt.Sprintf("longest message taken, in `bytes` (default %d)", c.MaxMessage), atLeast(1, &c.MaxMessage))
 	f.StringVar(&c.Compressor, "compress", "", "compressor that messages may come with, and go with where callers take it (default: none)")
 	f.Func("max-connections", fmt.Sprintf("`connections` open at a time; 0: any number (default %d)", c.Conns), atLeast(0, &c.Conns))
+	c.Admission = admission.Default
+	f.Func("admit", fmt.Sprintf("`calls` worked for at once, and as many that wait; others are refused (default %d)", c.Admission.AtWork), func(v string) error {
+		err := atLeast(1, &c.Admission.AtWork)(v)
+		c.Admission.Waiting = c.Admission.AtWork
+		return err
+	})
+	f.Func("max-streams", fmt.Sprintf("`calls` that stream open at once; others are refused (default %d)", c.Admission.Streams), atLeast(0, &c.Admission.Streams))
 	f.Func("grace", fmt.Sprintf("`time` that calls have to finish at the end (default %v)", c.Grace), func(v string) (err error) {
 		if c.Grace, err = time.ParseDuration(v); err == nil && c.Grace < 0 {
 			err = errors.New("takes 0s or more")
@@ -108,6 +121,8 @@ func (s *serving) declare(f *pflag.FlagSet, a *app) {
 		c.Origins = append(c.Origins, v)
 		return checkOrigin(v)
 	})
+	f.StringVar(&s.logLevel, "log-level", "info", "least that is logged: debug, info, warn or error")
+	f.StringVar(&s.logFormat, "log-format", observe.LogText, observe.LogText+" or "+observe.LogJSON)
 	f.BoolVar(&c.Mixed, "mixed-connections", false, "one connection of HTTP/2 may carry gRPC and others, as some proxies have it; gRPC then costs several times as much")
 	f.StringVar(&s.stack, stackFlag, "", "run one service over this stack alone")
 	f.StringVar(&s.leg, "leg", "", "with --stack: leg of the workload (default: its first)")
@@ -160,11 +175,16 @@ func (s *serving) modes(given *pflag.FlagSet) error {
 // serveAll runs services for use.
 func (a *app) serveAll(ctx context.Context, s serving, name string) error {
 	c := s.config
-	c.Catalog, c.Workload = a.catalog, name
-	c.Log = slog.New(slog.NewTextHandler(a.Err, nil))
+	c.Catalog, c.Workload, c.Version = a.catalog, name, environment.Version()
 	var err error
+	if c.Log, err = observe.NewLog(a.Err, s.logLevel, s.logFormat); err != nil {
+		return usage(err)
+	}
 	if c.Params, err = pairs("--param", s.params); err != nil {
 		return usage(err)
+	}
+	if c.Store == "" {
+		c.Store = fmt.Sprintf(a.catalog.ServedIn, strings.TrimSuffix(name+"-"+c.Service, "-"))
 	}
 	if s.nextAddr != "" {
 		c.Next = &service.Next{Addr: s.nextAddr, Stack: s.nextStack, InFlight: cmp.Or(s.inFlight, nextInFlight)}
@@ -192,6 +212,10 @@ func (a *app) sayServed(s *service.Service, name string, addr net.Addr) {
 	for _, e := range s.Examples(addr) {
 		fmt.Fprintf(w, "  %s\t%s\n", e.Protocol, e.Command)
 	}
-	fmt.Fprintf(w, "  health\tcurl %s/readyz\n", s.URL(addr))
+	for _, page := range [][2]string{{"health", "/readyz"}, {"metrics", "/metrics"}, {"schema", "/openapi.yaml"}} {
+		fmt.Fprintf(w, "  %s\tcurl %s%s\n", page[0], s.URL(addr), page[1])
+	}
+	fmt.Fprintf(w, "  read and try\t%s/docs\n", s.URL(addr))
+	fmt.Fprintf(w, "  records\t%s\n", s.Kept())
 	_ = w.Flush() // as writing to a.Err anywhere
 }

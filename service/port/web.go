@@ -15,6 +15,7 @@ import (
 	"github.com/rs/cors"
 
 	"github.com/tare-bench/tare/protocol"
+	"github.com/tare-bench/tare/rpc"
 )
 
 // How a peer that is gone is noticed where calls share a connection.
@@ -39,8 +40,9 @@ func webServer(h http.Handler, c Config) *http.Server {
 			PingTimeout:          pingTimeout,
 		},
 		ConnContext: func(ctx context.Context, of net.Conn) context.Context {
+			ctx = rpc.WithPeer(ctx, of.RemoteAddr().String())
 			if c, ok := of.(*conn); ok && c.state != nil {
-				return context.WithValue(ctx, tlsKey{}, c.state)
+				ctx = context.WithValue(ctx, tlsKey{}, c.state)
 			}
 			return ctx
 		},
