@@ -58,6 +58,8 @@ var importRules = []importRule{
 	{"protocol/*", join([]string{"protocol", "codec", "compress", "rpc", "setting"}, generated), implTests, reasonImpl},
 	{"store/*", []string{"store", "setting"}, implTests, reasonImpl},
 	{"workload/*", join([]string{"workload", "store", "rpc", "setting"}, generated), implTests, reasonImpl},
+	{"call/schema", noPackage, generated, "what services look like is told by files and servers, and by nothing of tare's"},
+	{"call/wire", []string{"call/schema"}, generated, "bytes are read without knowing who sent them"},
 	{"catalog", join(interfaces, leaves, []string{"protocol/*", "workload/*", "plan"}), implTests, "it answers what a plan asks, and knows nothing of how things are measured"},
 
 	{"plan", []string{"link", "record", "setting", "workload", "stats"}, []string{"rpc"}, reasonJoints},
