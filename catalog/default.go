@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"github.com/tare-bench/tare/call"
 	"github.com/tare-bench/tare/codec"
 	"github.com/tare-bench/tare/codec/json"
 	"github.com/tare-bench/tare/codec/proto"
@@ -41,6 +42,12 @@ func Default() Catalog {
 		},
 		Stores: []store.Kind{
 			memory.Kind{},
+		},
+		Dialects: []call.Dialect{
+			call.GRPC("grpc+proto"),
+			call.Connect("connect+proto"),
+			call.Web("grpcweb+proto"),
+			call.REST("rest+json"),
 		},
 		Baseline: "rest+json",
 		KeptIn:   "memory",
