@@ -75,7 +75,7 @@ var importRules = []importRule{
 	{"calibrate", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate/known"}), implTests, "known weights are weighed by the whole flow, as any comparison is, and are given a Catalog"},
 	{"calibrate/known", []string{"protocol", "rpc", "setting", "load"}, implTests, "a known server is a protocol like others, and knows no workload"},
 
-	{"internal/cli", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate", "link", "link/*", "internal/..."}), implTests, reasonGiven},
+	{"internal/cli", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate", "call", "call/*", "link", "link/*", "internal/..."}), implTests, reasonGiven},
 	{"internal/*", noPackage, noPackage, "what no reader of the design needs stands on nothing of the design"},
 	{"cmd/tare", []string{"catalog", "internal/cli"}, noPackage, "main is a few lines"},
 	{".", noPackage, []string{"catalog"}, "the root holds tests of the whole tree"},
@@ -102,6 +102,8 @@ var nameExceptions = []exception{
 	{"lean", "connect", "a system call, as its errors name it"},
 	{"internal/environment", "memory", "of the machine"},
 	{"internal/cli", "json", "a format to print a report in, and no codec"},
+	{"internal/cli", "proto", "a flag that names .proto files"},
+	{"internal/cli", "grpc", "a flag that says how bytes are framed"},
 }
 
 // sizeExceptions allow a file, or a function in it, to be long.
