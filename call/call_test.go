@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tare-bench/tare/call"
 	"github.com/tare-bench/tare/rpc"
@@ -60,12 +61,18 @@ func TestEveryStackCarriesEveryKind(t *testing.T) {
 					continue
 				}
 				r := request{url: "http://" + addr + "/" + service + "/" + test.method, stack: stack}
+				r.printer.Verbose = true
 				if test.in != "" {
 					r.in = text(test.in)
 				}
-				out, _, timing, err := ask(t.Context(), t, r)
+				out, notes, timing, err := ask(t.Context(), t, r)
 				if err != nil {
 					t.Errorf("%s of %s: %v", test.method, test.in, err)
+				}
+				for _, coding := range []string{"gzip", "zstd"} {
+					if told, chosen := strings.Contains(notes, "-encoding: "+coding+"\n"), strings.Contains(stack, coding); told != chosen {
+						t.Errorf("%s by %s says that it is of %s: %v, in\n%s", test.method, stack, coding, told, notes)
+					}
 				}
 				if got := compact(t, out); got != test.want {
 					t.Errorf("%s of %s printed %s, want %s", test.method, test.in, got, test.want)
@@ -158,11 +165,48 @@ func TestConverseWhileTyping(t *testing.T) {
 		}
 	}
 	interrupt()
-	if err := <-ended; !errors.Is(err, call.ErrInterrupted) {
-		t.Errorf("ended with %v, want an interruption", err)
-	}
+	interrupted(t, ended)
 	if err := keyboard.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestLeaveBeforeTyping(t *testing.T) {
+	addr := serveStock(t, reflects)
+	typed, keyboard := io.Pipe()
+	reading := make(chan struct{})
+	ctx, interrupt := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		in := &call.Input{Name: "standard input", Reader: io.TeeReader(io.MultiReader(strings.NewReader(" "), typed), once(reading))}
+		_, _, _, err := ask(ctx, t, request{url: "grpc://" + addr + "/" + service + "/Echo", in: in})
+		ended <- err
+	}()
+	<-reading
+	interrupt()
+	interrupted(t, ended)
+	if err := keyboard.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// once is a writer that closes a channel when it is first written to.
+type once chan struct{}
+
+func (o once) Write(b []byte) (int, error) {
+	close(o)
+	return len(b), nil
+}
+
+func interrupted(t *testing.T, ended <-chan error) {
+	t.Helper()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, call.ErrInterrupted) {
+			t.Errorf("ended with %v, want an interruption", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("an interruption does not end the call")
 	}
 }
 
