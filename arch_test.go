@@ -61,7 +61,10 @@ var importRules = []importRule{
 	{"store/*", []string{"store", "setting", "internal/groupcommit"}, join(implTests, []string{"store/*/*test"}), reasonImpl + "; to share commits is no store's own business"},
 	{"store/*/*test", noPackage, noPackage, "a server for tests is what its own program makes it, whatever is kept there"},
 	{"workload/*", join([]string{"workload", "store", "rpc", "setting"}, generated), implTests, reasonImpl},
-	{"catalog", join(interfaces, leaves, []string{"protocol/*", "workload/*", "plan"}), implTests, "it answers what a plan asks, and knows nothing of how things are measured"},
+	{"call/schema", noPackage, generated, "what services look like is told by files and servers, and by nothing of tare's"},
+	{"call/wire", []string{"call/schema"}, generated, "bytes are read without knowing who sent them"},
+	{"call", []string{"rpc", "codec", "compress", "protocol", "call/*"}, join(implTests, []string{"catalog", "protocol/*"}), "one call for a person takes no plan and no workload, and is told by a Catalog what it speaks"},
+	{"catalog", join(interfaces, leaves, []string{"protocol/*", "workload/*", "plan", "call"}), implTests, "it answers what a plan asks and what a person calls by, and knows nothing of how things are measured"},
 
 	{"service", join(interfaces, []string{"catalog", "service/*"}), implTests, reasonGiven},
 	{"service/port", []string{"protocol", "rpc"}, join(implTests, []string{"catalog", "protocol/*"}), "it is given protocols, and never knows one by its name"},
@@ -81,7 +84,7 @@ var importRules = []importRule{
 	{"calibrate", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate/known"}), implTests, "known weights are weighed by the whole flow, as any comparison is, and are given a Catalog"},
 	{"calibrate/known", []string{"protocol", "rpc", "setting", "load"}, implTests, "a known server is a protocol like others, and knows no workload"},
 
-	{"internal/cli", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate", "link", "link/*", "service", "service/*", "internal/..."}), join(implTests, []string{"store/*/*test"}), reasonGiven},
+	{"internal/cli", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate", "call", "call/*", "link", "link/*", "service", "service/*", "internal/..."}), join(implTests, []string{"store/*/*test"}), reasonGiven},
 	{"internal/*", noPackage, noPackage, "what no reader of the design needs stands on nothing of the design"},
 	{"cmd/tare", []string{"catalog", "internal/cli"}, noPackage, "main is a few lines"},
 	{".", noPackage, []string{"catalog"}, "the root holds tests of the whole tree"},
@@ -103,14 +106,19 @@ type exception struct{ where, what, reason string }
 var nameExceptions = []exception{
 	{"codec/protojson", "json", "what users call ProtoJSON is application/json on the wire"},
 	{"protocol/connect", "gzip", "the library offers this coding unasked, and must be told not to"},
+	{"call", "grpc", "a scheme of URLs, as grpcurl and others have it"},
+	{"call", "gzip", "the library offers this coding unasked, and must be told not to"},
 	{"lean", "connect", "a system call, as its errors name it"},
 	{"internal/environment", "memory", "of the machine"},
 	{"service/observe", "json", "a format of the log, and no codec"},
 	{"internal/cli", "json", "a format to print a report in, and no codec"},
+	{"internal/cli", "proto", "a flag that names .proto files"},
+	{"internal/cli", "grpc", "a flag that says how bytes are framed"},
 }
 
 // sizeExceptions allow a file, or a function in it, to be long.
 var sizeExceptions = []exception{
+	{"call/failures_test.go", "TestFailuresSayWhatToDo", "a table with a row for each failure"},
 	{"stats/audit_test.go", "TestEachFaultIsFoundAndNoOther", "a table with a run for each fault"},
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tare-bench/tare/call"
 	"github.com/tare-bench/tare/codec"
 	"github.com/tare-bench/tare/compress"
 	"github.com/tare-bench/tare/protocol"
@@ -25,6 +26,9 @@ type Catalog struct {
 	// Served are the stacks that a service answers where it is run for use, all
 	// on one port. The first of them takes what names no protocol.
 	Served []string
+	// Dialects are how a person's calls speak the protocols, the first that
+	// fits a URL by default.
+	Dialects []call.Dialect
 	// Baseline is the stack that others are compared with by default.
 	Baseline string
 	// KeptIn is the address of the store that services use by default where
@@ -36,6 +40,21 @@ type Catalog struct {
 // Workload finds a workload by name.
 func (c Catalog) Workload(name string) (workload.Workload, error) {
 	return find("workload", name, c.Workloads, func(w workload.Workload) string { return w.Spec().Name })
+}
+
+// Dialect finds how a person's calls speak a protocol.
+func (c Catalog) Dialect(protocol string) (call.Dialect, error) {
+	return find("protocol of calls", protocol, c.Dialects, func(d call.Dialect) string { return d.Protocol() })
+}
+
+// Compressor finds a compressor by name.
+func (c Catalog) Compressor(name string) (compress.Compressor, error) {
+	return find("compressor", name, c.Compressors, func(k compress.Compressor) string { return k.Spec().Name })
+}
+
+// Codec finds a codec by name.
+func (c Catalog) Codec(name string) (codec.Codec, error) {
+	return find("codec", name, c.Codecs, func(k codec.Codec) string { return k.Spec().Name })
 }
 
 // Store finds the kind of store that an address names: all of it, or what

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"github.com/tare-bench/tare/call"
 	"github.com/tare-bench/tare/codec"
 	"github.com/tare-bench/tare/codec/json"
 	"github.com/tare-bench/tare/codec/proto"
@@ -49,6 +50,12 @@ func Default() Catalog {
 		Served: []string{
 			"rest+json", "rest+proto", "grpc+proto",
 			"connect+proto", "connect+protojson", "grpcweb+proto", "grpcweb+protojson",
+		},
+		Dialects: []call.Dialect{
+			call.GRPC("grpc+proto"),
+			call.Connect("connect+proto"),
+			call.Web("grpcweb+proto"),
+			call.REST("rest+json"),
 		},
 		Baseline: "rest+json",
 		KeptIn:   "memory",

@@ -46,12 +46,12 @@ func (c Catalog) parse(name string) (s Stack, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.Codec, err = find("codec", axes[1], c.Codecs, func(k codec.Codec) string { return k.Spec().Name })
+	s.Codec, err = c.Codec(axes[1])
 	if err != nil {
 		return s, err
 	}
 	if len(axes) == 3 {
-		s.Compressor, err = find("compressor", axes[2], c.Compressors, func(k compress.Compressor) string { return k.Spec().Name })
+		s.Compressor, err = c.Compressor(axes[2])
 		if err != nil {
 			return s, err
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/tare-bench/tare/call/wire"
 	"github.com/tare-bench/tare/link"
 	"github.com/tare-bench/tare/runner"
 	"github.com/tare-bench/tare/stats"
@@ -26,6 +27,9 @@ var hints = []struct {
 	{as[*stats.IncomparableError], "compare runs of the same workload, leg, parameters, link, load, driver and store; only when, where and with which versions they ran may differ"},
 	{as[*runner.AnswerError], "to time unequal work would compare nothing; call the service by itself with tare serve and mend it first"},
 	{says("unknown protocol", "unknown codec", "unknown compressor", "no setting", "is spelled PROTOCOL"), "tare stacks lists what stacks are made of"},
+	{func(err error) bool { return says("compile schema")(err) && errors.Is(err, fs.ErrNotExist) }, "say where the files that are imported are, with -I FOLDER"},
+	{says(": unknown field \""), "tare call --template METHOD prints a request with all its fields"},
+	{is(wire.ErrCompressed), "say by what, with --encoding NAME; tare stacks lists the compressors"},
 	{says("unknown workload", "unknown store"), "tare stacks lists the workloads and stores"},
 	{as[*runner.StallError], "call the service by itself with tare serve; a longer --timeout helps only if it is slow"},
 	{as[*runner.LeftoverError], "remove by hand what the error names: it holds nothing that a result needs"},
@@ -57,6 +61,10 @@ func hintFor(err error) string {
 	var interrupted *interruptedError
 	if errors.As(err, &interrupted) && interrupted.folder != "" {
 		return "print what there is with tare report " + interrupted.folder
+	}
+	var knows interface{ Hint() string }
+	if errors.As(err, &knows) {
+		return knows.Hint()
 	}
 	for _, h := range hints {
 		if h.fits(err) {

@@ -89,6 +89,9 @@ func Main(args []string, c catalog.Catalog, s System) int {
 		return exitBroken
 	}
 	fmt.Fprintf(s.Err, "tare: error: %v\n", err)
+	for _, line := range details(err) {
+		fmt.Fprintf(s.Err, "tare: detail: %s\n", line)
+	}
 	if hint := hintFor(err); hint != "" {
 		fmt.Fprintf(s.Err, "tare: hint: %s\n", hint)
 	}
@@ -97,6 +100,15 @@ func Main(args []string, c catalog.Catalog, s System) int {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// details gives what an error has to say beside its sentence, line by line.
+func details(err error) []string {
+	var detailed interface{ Lines() []string }
+	if errors.As(err, &detailed) {
+		return detailed.Lines()
+	}
+	return nil
 }
 
 // usageError is a command line that cannot be understood.
@@ -133,7 +145,8 @@ machine, and prints ratios with intervals that can be trusted.`,
 	})
 	root.AddCommand(
 		a.compareCommand(), a.planCommand(), a.reportCommand(),
-		a.serveCommand(), a.stacksCommand(), a.calibrateCommand(), a.peerCommand(),
+		a.serveCommand(), a.callCommand(), a.decodeCommand(),
+		a.stacksCommand(), a.calibrateCommand(), a.peerCommand(),
 	)
 	return root
 }

@@ -1,0 +1,88 @@
+package call_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/tare-bench/tare/call"
+)
+
+func TestRESTShowsWhatIsAnswered(t *testing.T) {
+	mux := http.NewServeMux()
+	answer := func(pattern, media string, status int, body string) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", media)
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		})
+	}
+	answer("GET /json", "application/json; charset=utf-8", http.StatusOK, `{"b":1,"a":[9007199254740993]}`)
+	answer("GET /problem", "application/problem+json", http.StatusConflict, `{"title":"taken"}`)
+	answer("GET /broken", "application/json", http.StatusOK, `{"b":`)
+	answer("GET /text", "text/plain", http.StatusOK, "as it\r\n is")
+	answer("GET /lines", "application/x-ndjson", http.StatusOK, "{\"n\":1}\n{\"n\":2}")
+	answer("GET /moved", "text/html", http.StatusFound, "elsewhere")
+	answer("GET /google", "application/json", http.StatusNotFound,
+		`{"error":{"code":404,"status":"NOT_FOUND","message":"no order 7","details":[`+
+			`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"2s"},{"@type":"acme.com/acme.v1.X","n":1}]}}`)
+	answer("GET /plain", "text/plain", http.StatusServiceUnavailable, "busy\n")
+	mux.HandleFunc("POST /echo", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "%s %s %s %q %v", r.Host, r.Header.Get("Content-Type"), r.Header.Get("X-Day"), body, r.Header.Get("Grpc-Timeout") != "")
+	})
+	mux.HandleFunc("GET /short", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		_, _ = io.WriteString(w, "cut")
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	for _, test := range []struct {
+		path, out, err, details string
+		in                      *call.Input
+	}{
+		{path: "/json", out: "{\n  \"b\": 1,\n  \"a\": [\n    9007199254740993\n  ]\n}\n"},
+		{path: "/problem", out: "{\n  \"title\": \"taken\"\n}\n", err: "ALREADY_EXISTS: HTTP status 409 Conflict"},
+		{path: "/broken", out: "{\"b\":\n"},
+		{path: "/text", out: "as it\r\n is"},
+		{path: "/lines", out: "{\n  \"n\": 1\n}\n{\n  \"n\": 2\n}\n"},
+		{path: "/moved", out: "elsewhere"},
+		{path: "/google", err: "NOT_FOUND: no order 7", details: "retry after 2s\n{\"@type\":\"acme.com/acme.v1.X\",\"n\":1}"},
+		{path: "/plain", out: "busy\n", err: "UNAVAILABLE: HTTP status 503 Service Unavailable"},
+		{path: "/echo", in: text(`{"a": 1} x`), out: "ledger.acme.com application/json monday \"{\\\"a\\\": 1} x\" true"},
+		{path: "/short", out: "cut", err: "UNAVAILABLE: unexpected EOF"},
+	} {
+		o := call.Options{Header: http.Header{"X-Day": {"monday"}}, Authority: "ledger.acme.com"}
+		out, _, _, err := ask(t.Context(), t, request{url: server.URL + test.path, in: test.in, options: o})
+		if out != test.out {
+			t.Errorf("%s printed %q, want %q", test.path, out, test.out)
+		}
+		got, details := "", ""
+		if err != nil {
+			got = err.Error()
+			details = strings.Join(err.(interface{ Lines() []string }).Lines(), "\n")
+		}
+		if got != test.err || details != test.details {
+			t.Errorf("%s ended with %q and %q, want %q and %q", test.path, got, details, test.err, test.details)
+		}
+	}
+}
+
+// Tare's own servers answer REST over both versions of HTTP, streams too.
+func TestRESTOfComparisons(t *testing.T) {
+	for _, stack := range []string{"rest+json", "rest+json@http=2"} {
+		addr := serve(t, stack)
+		for _, test := range []struct{ path, in, want string }{
+			{"/v1/echo", `{"item":{"text":"x"}}`, `{"item":{"text":"x","ratio":0}}`},
+			{"/v1/expand", `{"count":2}`, `{"result":{}} {"result":{}}`},
+		} {
+			out, _, _, err := ask(t.Context(), t, request{url: "http://" + addr + test.path, stack: stack, in: text(test.in)})
+			if got := compact(t, out); err != nil || got != test.want {
+				t.Errorf("%s by %s printed %s and ended with %v, want %s", test.path, stack, got, err, test.want)
+			}
+		}
+	}
+}
