@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/exporters/stdout/stdouttrace"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -83,7 +83,10 @@ func exporterOf(ctx context.Context, getenv func(string) string) (sdktrace.SpanE
 	case "", "none":
 		return nil, nil
 	case "otlp":
-		e, err = otlptracehttp.New(ctx) // connects when there is something to send
+		var c *collector
+		if c, err = newCollector(getenv); err == nil {
+			e, err = otlptrace.New(ctx, c)
+		}
 	case "console":
 		e, err = stdouttrace.New(stdouttrace.WithWriter(os.Stderr)) // standard output is for results
 	default:

@@ -108,10 +108,13 @@ func TestEnvironmentThatIsWrongIsNamed(t *testing.T) {
 		"OTEL_TRACES_EXPORTER":               {"jaeger", "otlp,console"},
 		"OTEL_TRACES_SAMPLER":                {"often"},
 		"OTEL_RESOURCE_ATTRIBUTES":           {"no equals sign"},
+		"OTEL_EXPORTER_OTLP_HEADERS":         {"no equals sign", "=value", "a=%zz"},
+		"OTEL_EXPORTER_OTLP_TIMEOUT":         {"10s", "0"},
+		"OTEL_EXPORTER_OTLP_CERTIFICATE":     {"/none.pem", "export_test.go"},
 	} {
 		for _, value := range values {
 			t.Run(name+"="+value, func(t *testing.T) {
-				if name == "OTEL_RESOURCE_ATTRIBUTES" {
+				if name != "OTEL_TRACES_EXPORTER" {
 					t.Setenv("OTEL_TRACES_EXPORTER", "otlp")
 				}
 				t.Setenv(name, value)
