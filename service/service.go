@@ -42,14 +42,16 @@ type Config struct {
 	MaxMessage int    // bytes
 	Compressor string // of messages, where callers take it; "" for none
 	Conns      int    // open at a time; 0: any number
+	Admit      int    // calls worked for at once, and as many that wait; 0: as admission.Default
 	Grace      time.Duration
 	Origins    []string // of web pages whose scripts may call; "*" is any
 	Mixed      bool     // see port.Config
 
-	Admission  admission.Limits
-	Version    string // of the program, for traces and documents
+	Streams int    // calls that stream open at once; 0: as many as suits most
+	Version string // of the program, for traces and documents
 
-	// Wrap stands around every call that comes to the port; nil: nothing does.
+	// Wrap stands around every call that comes to the port, those that are
+	// refused included; nil: nothing does.
 	Wrap func(rpc.Handler) rpc.Handler
 	Log  *slog.Logger
 }
@@ -134,7 +136,10 @@ func (s *Service) Run(ctx context.Context, listening func(net.Addr)) (err error)
 	}
 	defer func() { err = errors.Join(err, flush(work, observer)) }()
 	b := &builder{Service: s, kept: kept, observer: observer, handlers: make(map[string]rpc.Handler)}
-	defer func() { err = errors.Join(err, b.close()) }()
+	defer func() {
+		stop()
+		err = errors.Join(err, b.close())
+	}()
 	mux, err := b.mux(work)
 	if err != nil {
 		return err
@@ -197,7 +202,9 @@ func (s *Service) port(ctx context.Context, mux *rpc.Mux, b *builder) (c port.Co
 // around puts around the services what every call passes on its way to them: it
 // is observed, then admitted.
 func (s *Service) around(mux *rpc.Mux, o *observe.Observer) (rpc.Handler, error) {
-	gate, err := admission.New(mux, s.config.Admission)
+	limits := admission.Admitting(s.config.Admit)
+	limits.Streams = cmp.Or(s.config.Streams, limits.Streams)
+	gate, err := admission.New(mux, limits)
 	if err != nil {
 		return nil, err
 	}

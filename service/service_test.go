@@ -35,7 +35,6 @@ import (
 	"github.com/tare-bench/tare/gen/tare/payments/v1/paymentsv1connect"
 	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/service"
-	"github.com/tare-bench/tare/service/admission"
 	"github.com/tare-bench/tare/store"
 )
 
@@ -45,7 +44,7 @@ const patience = time.Minute
 func config() service.Config {
 	return service.Config{
 		Catalog: catalog.Default(), Workload: "orders", Store: "memory", Listen: "127.0.0.1:0",
-		MaxMessage: service.DefaultMaxMessage, Grace: patience, Admission: admission.Default, Log: slog.New(slog.DiscardHandler),
+		MaxMessage: service.DefaultMaxMessage, Grace: patience, Log: slog.New(slog.DiscardHandler),
 	}
 }
 

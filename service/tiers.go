@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -70,10 +71,11 @@ func names(tiers []tier) string {
 // builder makes handlers, each once.
 type builder struct {
 	*Service
-	kept     store.Store
-	observer *observe.Observer
-	handlers map[string]rpc.Handler // by tier
-	conns    []protocol.Conn        // to next services
+	kept       store.Store
+	observer   *observe.Observer
+	handlers   map[string]rpc.Handler // by tier
+	background []io.Closer            // handlers that work beside calls
+	conns      []protocol.Conn        // to next services
 }
 
 // mux gives the handler of all services that are run.
@@ -101,38 +103,41 @@ func (b *builder) handler(ctx context.Context, t tier) (rpc.Handler, error) {
 	}
 	env := workload.Env{Tier: t.name, Params: b.params, Store: b.kept, Log: b.observer.Log()}
 	if t.next != nil {
-		next, err := b.following(ctx, t)
-		if err != nil {
+		if err := b.follow(ctx, t, &env); err != nil {
 			return nil, err
 		}
-		// What the one does wrong must not keep the other from its calls.
-		env.Next, env.Background = hop.New(next, hop.Default), hop.New(next, hop.Default)
 	}
 	h, err := b.workload.Handler(ctx, env)
 	if err != nil {
 		return nil, fmt.Errorf("ready service %s: %w", t.name, err)
 	}
+	if c, ok := h.(io.Closer); ok {
+		b.background = append(b.background, c)
+	}
 	b.handlers[t.name] = rules.Handler(h)
 	return b.handlers[t.name], nil
 }
 
-// following gives the service that t calls: elsewhere, or the one of this
-// process.
-func (b *builder) following(ctx context.Context, t tier) (rpc.Handler, error) {
+// follow gives env the service that t calls: elsewhere, by a hop for callers and
+// one for the work that no caller waits for, or the one of this process.
+func (b *builder) follow(ctx context.Context, t tier, env *workload.Env) (err error) {
 	next := b.config.Next
 	if next == nil {
-		return b.beside(ctx, t.next)
+		env.Next, err = b.beside(ctx, t.next)
+		return err
 	}
 	o := b.next.Options(next.InFlight)
 	o.MaxMessage, o.Fields = b.config.MaxMessage, observe.Fields
 	o.DialContext = new(net.Dialer).DialContext
 	c, err := b.next.Protocol.Dial(ctx, next.Addr, t.next.Service, o)
 	if err != nil {
-		return nil, fmt.Errorf("dial %s at %s: %w", t.next.Name, next.Addr, err)
+		return fmt.Errorf("dial %s at %s: %w", t.next.Name, next.Addr, err)
 	}
 	b.conns = append(b.conns, c)
 	remote := observe.Remote{System: b.next.Protocol.Spec().Name, Addr: next.Addr}
-	return b.observer.Client(c, remote, t.next.Service), nil
+	observed := b.observer.Client(c, remote, t.next.Service)
+	env.Next, env.Background = hop.New(observed, hop.Default), hop.New(observed, hop.Default)
+	return nil
 }
 
 // beside gives a service of this process to another of it, so that calls between
@@ -149,8 +154,12 @@ func (b *builder) beside(ctx context.Context, t *workload.Tier) (rpc.Handler, er
 	return b.observer.Client(rpc.HandlerFunc(arrive), observe.Remote{}, t.Service), nil
 }
 
+// close waits for what handlers do beside calls, whose context has ended.
 func (b *builder) close() error {
 	var errs []error
+	for _, c := range b.background {
+		errs = append(errs, c.Close())
+	}
 	for _, c := range b.conns {
 		errs = append(errs, c.Close())
 	}

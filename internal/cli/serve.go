@@ -44,7 +44,7 @@ var (
 	withStack    = []string{"leg", "tier"}
 	withoutStack = []string{
 		"service", "tls-cert", "tls-key", "tls-client-ca", "max-message", "compress",
-		"max-connections", "admit", "max-streams", "grace", "cors-origin", "mixed-connections", "log-level", "log-format",
+		"max-connections", "max-streams", "grace", "cors-origin", "mixed-connections", "log-level", "log-format",
 	}
 )
 
@@ -97,6 +97,7 @@ func (s *serving) declare(f *pflag.FlagSet, a *app) {
 	f.Func("in-flight", fmt.Sprintf("`calls` to the next service at once (default %d, with --stack %d)", nextInFlight, plan.DefaultInFlight), atLeast(1, &s.inFlight))
 	f.StringVar(&c.Store, "store", "", fmt.Sprintf("what the services keep their records in (default %s, with --stack %s)",
 		fmt.Sprintf(a.catalog.ServedIn, "WORKLOAD[-SERVICE]"), a.catalog.KeptIn))
+	f.Func("admit", fmt.Sprintf("`calls` worked for at once, and as many that wait; more are refused (default %d)", plan.DefaultAdmit), atLeast(1, &c.Admit))
 	f.StringArrayVar(&s.params, "param", nil, "parameter of the workload, NAME=VALUE; may be repeated")
 	f.StringVar(&c.Files.Cert, "tls-cert", "", "certificate of the server, a file in PEM (default: no TLS)")
 	f.StringVar(&c.Files.Key, "tls-key", "", "its key, a file in PEM")
@@ -104,13 +105,7 @@ func (s *serving) declare(f *pflag.FlagSet, a *app) {
 	f.Func("max-message", fmt.Sprintf("longest message taken, in `bytes` (default %d)", c.MaxMessage), atLeast(1, &c.MaxMessage))
 	f.StringVar(&c.Compressor, "compress", "", "compressor that messages may come with, and go with where callers take it (default: none)")
 	f.Func("max-connections", fmt.Sprintf("`connections` open at a time; 0: any number (default %d)", c.Conns), atLeast(0, &c.Conns))
-	c.Admission = admission.Default
-	f.Func("admit", fmt.Sprintf("`calls` worked for at once, and as many that wait; others are refused (default %d)", c.Admission.AtWork), func(v string) error {
-		err := atLeast(1, &c.Admission.AtWork)(v)
-		c.Admission.Waiting = c.Admission.AtWork
-		return err
-	})
-	f.Func("max-streams", fmt.Sprintf("`calls` that stream open at once; others are refused (default %d)", c.Admission.Streams), atLeast(0, &c.Admission.Streams))
+	f.Func("max-streams", fmt.Sprintf("`calls` that stream open at once; more are refused (default %d)", admission.Default.Streams), atLeast(1, &c.Streams))
 	f.Func("grace", fmt.Sprintf("`time` that calls have to finish at the end (default %v)", c.Grace), func(v string) (err error) {
 		if c.Grace, err = time.ParseDuration(v); err == nil && c.Grace < 0 {
 			err = errors.New("takes 0s or more")
