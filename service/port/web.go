@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"path"
 	"strings"
 	"time"
 
@@ -114,7 +115,7 @@ func forPages(origins []string, h http.Handler) http.Handler {
 			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 		},
 		AllowedHeaders: []string{"*"},
-		ExposedHeaders: connectcors.ExposedHeaders(),
+		ExposedHeaders: append(connectcors.ExposedHeaders(), protocol.RetryAfterField),
 		MaxAge:         int((2 * time.Hour).Seconds()), // the most that browsers keep
 	}).Handler(h)
 }
@@ -163,7 +164,15 @@ func (b *byMedia) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if !clean(r.URL.EscapedPath()) {
+		b.other(w, r) // which the mux would answer with a redirect
+		return
+	}
 	b.mux.ServeHTTP(w, r)
+}
+
+func clean(p string) bool {
+	return strings.HasPrefix(p, "/") && strings.TrimSuffix(p, "/") == strings.TrimSuffix(path.Clean(p), "/")
 }
 
 // other answers what is neither a call by its content type nor of a pattern.
