@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +71,8 @@ func TestEveryStackCarriesEveryKind(t *testing.T) {
 					t.Errorf("%s of %s: %v", test.method, test.in, err)
 				}
 				for _, coding := range []string{"gzip", "zstd"} {
-					if told, chosen := strings.Contains(notes, "-encoding: "+coding+"\n"), strings.Contains(stack, coding); told != chosen {
+					sent := regexp.MustCompile(`(?m)^> (grpc-|connect-)?(content-)?encoding: ` + coding)
+					if told, chosen := sent.MatchString(notes), strings.Contains(stack, coding); told != chosen {
 						t.Errorf("%s by %s says that it is of %s: %v, in\n%s", test.method, stack, coding, told, notes)
 					}
 				}
@@ -133,6 +135,9 @@ func TestMetadataAndDetails(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", line, notes)
 		}
 	}
+	if n := strings.Count(notes, "< content-type: "); n != 1 {
+		t.Errorf("the header is told %d times in\n%s", n, notes)
+	}
 	r.in, r.printer.Verbose, r.printer.Include = text(`{"item":{"text":"x"}}`), false, true
 	out, notes, _, err := ask(t.Context(), t, r)
 	if err != nil || notes != "" {
@@ -140,6 +145,15 @@ func TestMetadataAndDetails(t *testing.T) {
 	}
 	if !strings.HasPrefix(out, "HTTP/2.0 200 OK\n") || !strings.Contains(out, "\n\n{\n") || !strings.HasSuffix(out, "\n}\n\ncost: 3\ngrpc-message: \ngrpc-status: 0\n") {
 		t.Errorf("header, message and trailer are not around one another in\n%s", out)
+	}
+}
+
+func TestMetadataOfStreams(t *testing.T) {
+	addr := serveStock(t, reflects)
+	r := request{url: "grpc://" + addr + "/" + service + "/Converse", options: call.Options{Header: http.Header{"Token": {"a"}}}}
+	r.printer.Verbose = true
+	if _, notes, _, err := ask(t.Context(), t, r); err != nil || !strings.Contains(notes, "> token: a\n") || !strings.Contains(notes, "< grpc-status: 0\n") {
+		t.Errorf("ended with %v and\n%s", err, notes)
 	}
 }
 

@@ -1,6 +1,7 @@
 package call_test
 
 import (
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
@@ -67,6 +68,22 @@ func TestRESTShowsWhatIsAnswered(t *testing.T) {
 		}
 		if got != test.err || details != test.details {
 			t.Errorf("%s ended with %q and %q, want %q and %q", test.path, got, details, test.err, test.details)
+		}
+	}
+}
+
+// With TLS client and server settle on a version of HTTP.
+func TestRESTTakesTheBestVersion(t *testing.T) {
+	for _, two := range []bool{false, true} {
+		server := httptest.NewUnstartedServer(http.NotFoundHandler())
+		server.EnableHTTP2 = two
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		r := request{url: server.URL, options: call.Options{TLS: &tls.Config{InsecureSkipVerify: true}}}
+		r.printer.Verbose = true
+		_, notes, _, _ := ask(t.Context(), t, r)
+		if want := map[bool]string{false: "< HTTP/1.1 404", true: "< HTTP/2.0 404"}[two]; !strings.Contains(notes, want) {
+			t.Errorf("there is no %s in\n%s", want, notes)
 		}
 	}
 }

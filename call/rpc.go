@@ -78,25 +78,16 @@ func (o Options) Call(ctx context.Context, m Method, in *Input) (Timing, error) 
 	defer cancel()
 	trailer, err := c.call(ctx, request)
 	end := c.tap.close()
-	if trailer = end.fields(trailer); len(trailer) > 0 {
+	// Of an answer without messages the trailer is the header, which has been told.
+	maps.DeleteFunc(trailer, func(name string, values []string) bool { return slices.Equal(values, end.header[name]) })
+	if len(trailer) > 0 {
 		o.Watch.Trailer(trailer)
 	}
 	return c.tap.meter.timing(), c.failure(ctx, err, end)
 }
 
-// fields gives the trailer: HTTP's own, which has what connect takes out of it,
-// such as the status, or what connect found elsewhere.
-func (e ending) fields(found http.Header) http.Header {
-	if len(e.trailer) > 0 {
-		return e.trailer
-	}
-	// Of an answer without messages it is the header, which has been told.
-	maps.DeleteFunc(found, func(name string, values []string) bool { return slices.Equal(values, e.header[name]) })
-	return found
-}
-
-// call makes the call, and gives the trailer as far as connect has it. request is
-// nil where messages stream in.
+// call makes the call, and gives the trailer. request is nil where messages stream
+// in.
 func (c *caller) call(ctx context.Context, request *connect.Request[carried]) (http.Header, error) {
 	// The cause tells what went wrong on this side from what came of it.
 	ctx, cancel := context.WithCancelCause(ctx)

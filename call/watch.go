@@ -75,7 +75,7 @@ type tap struct {
 
 	mu     sync.Mutex
 	closed bool
-	answer *http.Response // the last; its trailer is read when its body is
+	end    ending // of the last answer
 }
 
 // tell has one thing told at a time.
@@ -88,23 +88,20 @@ func (t *tap) tell(what func(Watcher) error) error {
 	return what(t.watch)
 }
 
-// ending is what is left of an answer when its body was read; its zero is of none.
+// ending is what is left of an answer in the end; its zero is of none.
 type ending struct {
-	code            int // HTTP's
-	status          string
-	header, trailer http.Header
+	code   int // HTTP's
+	status string
+	header http.Header
 }
 
 // close ends the telling, and gives the end of the last answer.
-func (t *tap) close() (e ending) {
+func (t *tap) close() ending {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
 	t.CloseIdleConnections()
-	if t.answer != nil {
-		e = ending{t.answer.StatusCode, t.answer.Status, t.answer.Header, t.answer.Trailer}
-	}
-	return e
+	return t.end
 }
 
 // Do makes a request.
@@ -120,7 +117,7 @@ func (t *tap) Do(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return answer, t.tell(func(w Watcher) error {
-		t.answer = answer
+		t.end = ending{answer.StatusCode, answer.Status, answer.Header}
 		w.Answer(answer.Proto, answer.Status, answer.Header.Clone())
 		return nil
 	})

@@ -71,8 +71,8 @@ func template(d protoreflect.MessageDescriptor) ([]byte, error) {
 	return Indent(raw)
 }
 
-// fill sets fields of m. within holds the types that m stands in, since a type
-// may hold itself.
+// fill sets fields of m, and of a oneof the first. within holds the types that m
+// stands in, since a type may hold itself.
 func fill(m protoreflect.Message, within map[protoreflect.FullName]bool) {
 	d := m.Descriptor()
 	if d.FullName() == "google.protobuf.Value" { // has no zero
@@ -86,7 +86,7 @@ func fill(m protoreflect.Message, within map[protoreflect.FullName]bool) {
 	defer delete(within, d.FullName())
 	for i := range d.Fields().Len() {
 		f := d.Fields().Get(i)
-		if one := f.ContainingOneof(); one != nil && one.Fields().Get(0) != f || f.Message() != nil && within[f.Message().FullName()] {
+		if one := f.ContainingOneof(); one != nil && one.Fields().Get(0) != f {
 			continue
 		}
 		switch {

@@ -54,7 +54,7 @@ service Ledger {
 message PostReply { google.protobuf.Timestamp at = 1; google.rpc.Status status = 2; }`,
 	"api/acme/v1/post.proto": `syntax = "proto3";
 package acme.v1;
-message PostRequest { string id = 1; }`,
+message PostRequest { string id = 1; oneof what { int32 a = 2; string b = 3; } }`,
 	"loose.proto": `syntax = "proto2"; message Loose { required int32 n = 1; }`,
 }
 
@@ -158,12 +158,23 @@ func TestDescribe(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"acme.v1.Ledger":      "// acme.v1.Ledger, in acme/v1/ledger.proto\n// Ledger keeps posts.\nservice Ledger {\n  // Post adds one.\n  rpc Post ( PostRequest ) returns ( stream PostReply );\n}\n",
-		"acme.v1.Ledger/Post": "message PostRequest {\n  string id = 1;\n}\n",
+		"acme.v1.Ledger/Post": "message PostRequest {\n  string id = 1;\n  oneof what {\n",
 		"acme.v1.Ledger.Post": "message PostReply {\n",
 	} {
 		if got, err := s.Describe(name); err != nil || !strings.Contains(got, want) {
 			t.Errorf("%s is\n%s(%v), want\n%s", name, got, err, want)
 		}
+	}
+}
+
+func TestTemplateHasTheFirstOfAOneof(t *testing.T) {
+	t.Chdir(folder(t, ledger))
+	s, err := schema.Compile(t.Context(), []string{"api"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := s.Template("acme.v1.PostRequest"); err != nil || string(text) != "{\n  \"id\": \"\",\n  \"a\": 0\n}" {
+		t.Errorf("the example is %s (%v)", text, err)
 	}
 }
 
@@ -180,6 +191,7 @@ func TestUnknownNamesGiveTheNearest(t *testing.T) {
 		{errOf(s.Method("tare.orders.v1.OrderService", "createorder")), "method", "CreateOrder"},
 		{errOf(s.Method("tare.orders.v1.OrderLine", "X")), "service", ""},
 		{errOf(s.Message("tare.orders.v1.Orderline")), "message", "tare.orders.v1.OrderLine"},
+		{errOf(s.Message("acme.Item")), "message", "tare.conformance.v1.Item"},
 		{errOf(s.Describe("tare.conformance.v1.Itm")), "service, method or type", "tare.conformance.v1.Item"},
 	} {
 		var unknown *schema.UnknownError
@@ -217,12 +229,14 @@ func TestTemplatesAreMessages(t *testing.T) {
 	if n < 50 {
 		t.Fatalf("there are %d messages only", n)
 	}
-	text, err := s.Template("tare.conformance.v1.ConformanceService/Echo")
-	want := `"counts": {
-      "": "0"
-    }`
-	if err != nil || !strings.Contains(string(text), want) {
-		t.Errorf("the example has no %s: %s (%v)", want, text, err)
+	for name, want := range map[string]string{
+		"tare.conformance.v1.ConformanceService/Echo": "\"counts\": {\n      \"\": \"0\"\n    }",
+		"google.protobuf.Any":                         "{}",
+		"google.protobuf.Value":                       "null",
+	} {
+		if text, err := s.Template(name); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("the example of %s has no %s: %s (%v)", name, want, text, err)
+		}
 	}
 }
 

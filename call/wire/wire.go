@@ -19,8 +19,8 @@ import (
 
 // Limits on what is looked into, so that no input takes long or much memory.
 const (
-	maxDepth  = 100 // as protobuf's own parsers have it in C++ and Java
-	maxFields = 1 << 20
+	maxDepth  = 100     // as protobuf's own parsers have it in C++ and Java
+	maxFields = 1 << 18 // more lines than anybody reads
 )
 
 // Error says where input stops making sense.

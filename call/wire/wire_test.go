@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -131,6 +132,22 @@ func TestGarbageHasItsPlace(t *testing.T) {
 		if at := (*wire.Error)(nil); err != nil && !errors.As(err, &at) {
 			t.Errorf("%s: %v is no *wire.Error", test.name, err)
 		}
+	}
+}
+
+// However much there is, no more is looked into than a person could read.
+func TestLimits(t *testing.T) {
+	out, _, err := decode(bytes.Repeat([]byte{8, 1}, 1<<18+1), nil)
+	if err == nil || err.Error() != "byte 524288: more than 262144 fields" || strings.Count(out, "\n") != 1<<18 {
+		t.Errorf("%d lines were printed, and it ended with %v", strings.Count(out, "\n"), err)
+	}
+	deep := []byte{8, 1}
+	for range 150 {
+		deep = protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), deep)
+	}
+	out, _, err = decode(deep, nil)
+	if err != nil || strings.Count(out, "{") != 100 || !strings.Contains(out, " bytes 0a ") {
+		t.Errorf("of 150 messages in one another %d are looked into, and it ended with %v", strings.Count(out, "{"), err)
 	}
 }
 
