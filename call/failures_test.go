@@ -72,7 +72,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 		{name: "gRPC called by Connect over HTTP/2", url: "http://" + telling + echo, stack: "connect+proto@http=2",
 			err: "UNKNOWN: 415 Unsupported Media Type", hint: "name another protocol"},
 		{name: "REST called by Connect", url: "http://" + old + echo,
-			err: "UNIMPLEMENTED: HTTP status 404 Not Found", hint: "does not know " + echo + " by connect"},
+			err: "UNIMPLEMENTED: 404 Not Found", hint: "does not know " + echo + " by connect"},
 		{name: "REST called by gRPC", url: "grpc://" + rest2 + echo,
 			err: "UNIMPLEMENTED: HTTP status 404 Not Found", hint: "does not know " + echo + " by grpc"},
 		{name: "TLS called without", url: "grpc://" + secure + echo,
