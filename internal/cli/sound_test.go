@@ -44,7 +44,7 @@ func sound(ts *testscript.TestScript, not bool, args []string) {
 		}
 		if t.Wire.Sent != t.WireFar.Sent || t.Wire.Received != t.WireFar.Received {
 			// A window update or an acknowledgement may still be under way.
-			if diff := abs(t.Wire.Sent-t.WireFar.Sent) + abs(t.Wire.Received-t.WireFar.Received); diff > 200 {
+			if diff := abs(t.Wire.Sent-t.WireFar.Sent) + abs(t.Wire.Received-t.WireFar.Received); diff > 500 {
 				ts.Fatalf("round %d: the two ends count %d bytes apart", t.Round, diff)
 			}
 		}

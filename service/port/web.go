@@ -177,7 +177,7 @@ func clean(p string) bool {
 
 // other answers what is neither a call by its content type nor of a pattern.
 func (b *byMedia) other(w http.ResponseWriter, r *http.Request) {
-	if h := b.rest[mediaOf(r)]; h != nil {
+	if h := b.restOf(r); h != nil {
 		h.ServeHTTP(w, r)
 		return
 	}
@@ -200,6 +200,21 @@ func (b *byMedia) other(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	b.first.ServeHTTP(w, r)
+}
+
+// restOf gives what takes a request among the rest by its content type or, where
+// it has no body and so none, by the first that it asks for of those known; nil
+// where neither says.
+func (b *byMedia) restOf(r *http.Request) http.Handler {
+	if media := mediaOf(r); media != "" {
+		return b.rest[media]
+	}
+	for asked := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
+		if h := b.rest[canonical(strings.TrimSpace(asked))]; h != nil {
+			return h
+		}
+	}
+	return nil
 }
 
 func mediaOf(r *http.Request) string { return canonical(r.Header.Get("Content-Type")) }
