@@ -33,8 +33,12 @@ type Mount struct {
 	Any   http.Handler
 	// Rest says that Any also takes what is no protocol's by its content type.
 	Rest bool
+	// Sharers are how user agents begin whose clients, this protocol's, may put
+	// calls of several protocols on one connection.
+	Sharers []string
 	// Native takes over connections of HTTP/2 whose first request is the
-	// protocol's; nil where net/http's server is the protocol's own.
+	// protocol's, unless its client is a sharer; nil where net/http's server is the
+	// protocol's own.
 	Native Server
 }
 

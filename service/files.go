@@ -4,7 +4,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"log/slog"
 	"os"
+	"sync"
+	"time"
 )
 
 // Files are those of TLS, in PEM. Without a certificate there is no TLS.
@@ -13,15 +16,15 @@ type Files struct {
 	ClientCA  string // that callers' certificates must be signed by; "": callers need none
 }
 
-func (f Files) config() (*tls.Config, error) {
+func (f Files) config(log *slog.Logger) (*tls.Config, error) {
 	if f.Cert == "" {
 		return nil, nil
 	}
-	cert, err := tls.LoadX509KeyPair(f.Cert, f.Key)
-	if err != nil {
-		return nil, fmt.Errorf("load certificate %s with key %s: %w", f.Cert, f.Key, err)
+	own := &certificate{Files: f, log: log, every: time.Minute}
+	if err := own.load(); err != nil {
+		return nil, err
 	}
-	c := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
+	c := &tls.Config{GetCertificate: own.get, MinVersion: tls.VersionTLS12}
 	if f.ClientCA == "" {
 		return c, nil
 	}
@@ -35,4 +38,56 @@ func (f Files) config() (*tls.Config, error) {
 	}
 	c.ClientAuth = tls.RequireAndVerifyClientCert
 	return c, nil
+}
+
+// certificate is the server's own. It is read again where its file has changed:
+// certificates are renewed more often than services are started.
+type certificate struct {
+	Files
+	log   *slog.Logger
+	every time.Duration // between two looks at the file
+
+	mu      sync.Mutex
+	current *tls.Certificate
+	written time.Time // the file, when current was read
+	looked  time.Time
+}
+
+func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.looked) < c.every {
+		return c.current, nil
+	}
+	c.looked = time.Now()
+	file, err := os.Stat(c.Cert)
+	if err == nil && file.ModTime().Equal(c.written) {
+		return c.current, nil
+	}
+	if err == nil {
+		err = c.read()
+	}
+	if err != nil { // what there is may be good for a while
+		c.log.Warn("certificate has changed and cannot be read; the old one stays", "error", err)
+	}
+	return c.current, nil
+}
+
+func (c *certificate) load() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.read()
+}
+
+func (c *certificate) read() error {
+	read, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+	if err != nil {
+		return fmt.Errorf("load certificate %s with key %s: %w", c.Cert, c.Key, err)
+	}
+	file, err := os.Stat(c.Cert)
+	if err != nil {
+		return fmt.Errorf("load certificate: %w", err)
+	}
+	c.current, c.written, c.looked = &read, file.ModTime(), time.Now()
+	return nil
 }

@@ -33,8 +33,9 @@ type Config struct {
 
 	Listen     string // address
 	Files      Files
-	MaxMessage int // bytes
-	Conns      int // open at a time; 0: any number
+	MaxMessage int    // bytes
+	Compressor string // of messages, where callers take it; "" for none
+	Conns      int    // open at a time; 0: any number
 	Grace      time.Duration
 	Origins    []string // of web pages whose scripts may call; "*" is any
 	Mixed      bool     // see port.Config
@@ -90,6 +91,9 @@ func New(c Config) (*Service, error) {
 		}
 	}
 	for _, name := range c.Catalog.Served {
+		if c.Compressor != "" {
+			name += "+" + c.Compressor
+		}
 		stack, err := c.Catalog.Stack(name)
 		if err != nil {
 			return nil, err
@@ -107,12 +111,13 @@ func New(c Config) (*Service, error) {
 func (s *Service) Run(ctx context.Context, listening func(net.Addr)) (err error) {
 	// What handlers do beside calls goes on until the last call has ended.
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
 	kept, err := s.openStore(work)
 	if err != nil {
+		stop()
 		return err
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
+	defer stop()
 	b := &builder{Service: s, kept: kept, handlers: make(map[string]rpc.Handler)}
 	defer func() { err = errors.Join(err, b.close()) }()
 	mux, err := b.mux(work)
@@ -159,7 +164,7 @@ func (s *Service) port(mux *rpc.Mux, kept store.Store) (port.Config, error) {
 		c.Stacks = append(c.Stacks, port.Stack{Protocol: stack.Protocol.(protocol.Mounter), Options: o})
 	}
 	var err error
-	c.TLS, err = s.config.Files.config()
+	c.TLS, err = s.config.Files.config(s.config.Log)
 	return c, err
 }
 

@@ -30,6 +30,7 @@ import (
 
 	"github.com/tare-bench/tare/catalog"
 	ordersv1 "github.com/tare-bench/tare/gen/tare/orders/v1"
+	"github.com/tare-bench/tare/gen/tare/orders/v1/ordersv1connect"
 	paymentsv1 "github.com/tare-bench/tare/gen/tare/payments/v1"
 	"github.com/tare-bench/tare/gen/tare/payments/v1/paymentsv1connect"
 	"github.com/tare-bench/tare/rpc"
@@ -162,6 +163,39 @@ func noting(called *atomic.Bool) func(rpc.Handler) rpc.Handler {
 	}
 }
 
+// TestMessagesMayBeCompressedIfTheServiceIsToldSo has grpc-go's table of
+// compressors empty, as it is in the program.
+func TestMessagesMayBeCompressedIfTheServiceIsToldSo(t *testing.T) {
+	p := new(http.Protocols)
+	p.SetUnencryptedHTTP2(true)
+	h := &http.Client{Transport: &http.Transport{Protocols: p}}
+	defer h.CloseIdleConnections()
+	for _, compressor := range []string{"", "gzip"} {
+		addr := run(t, func(c *service.Config) { c.Compressor = compressor })
+		for name, o := range map[string]connect.ClientOption{"gRPC": connect.WithGRPC(), "Connect": connect.WithClientOptions()} {
+			c := ordersv1connect.NewOrderServiceClient(h, "http://"+addr, connect.WithSendGzip(), o)
+			_, err := c.CreateOrder(t.Context(), connect.NewRequest(order))
+			if taken := compressor != ""; taken != (err == nil) {
+				t.Errorf("with compressor %q %s in gzip gives %v", compressor, name, err)
+			}
+		}
+		req, err := http.NewRequest(http.MethodPost, "http://"+addr+"/v1/orders", strings.NewReader(orderJSON))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept-Encoding", "gzip")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if got := res.Header.Get("Content-Encoding"); got != compressor {
+			t.Errorf("with compressor %q REST answers in %q", compressor, got)
+		}
+	}
+}
+
 func TestNamesThatAreUnknownAreNamed(t *testing.T) {
 	for name, alter := range map[string]func(*service.Config){
 		`unknown service "carts" of orders; there is order, payment`: func(c *service.Config) { c.Service = "carts" },
@@ -169,6 +203,7 @@ func TestNamesThatAreUnknownAreNamed(t *testing.T) {
 		`unknown store "paper"`:                                      func(c *service.Config) { c.Store = "paper" },
 		`no setting "cows"`:                                          func(c *service.Config) { c.Params = map[string]string{"cows": "1"} },
 		`unknown protocol "pigeon"`:                                  func(c *service.Config) { c.Next = &service.Next{Addr: "a:1", Stack: "pigeon+json"} },
+		`unknown compressor "zap"`:                                   func(c *service.Config) { c.Compressor = "zap" },
 		`payment does not`: func(c *service.Config) {
 			c.Service = "payment"
 			c.Next = &service.Next{Addr: "a:1", Stack: "grpc+proto"}

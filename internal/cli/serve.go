@@ -38,8 +38,8 @@ const stackFlag = "stack"
 var (
 	withStack    = []string{"leg", "tier"}
 	withoutStack = []string{
-		"service", "tls-cert", "tls-key", "tls-client-ca", "max-message", "max-connections",
-		"grace", "cors-origin", "mixed-connections",
+		"service", "tls-cert", "tls-key", "tls-client-ca", "max-message", "compress",
+		"max-connections", "grace", "cors-origin", "mixed-connections",
 	}
 )
 
@@ -96,6 +96,7 @@ func (s *serving) declare(f *pflag.FlagSet, a *app) {
 	f.StringVar(&c.Files.Key, "tls-key", "", "its key, a file in PEM")
 	f.StringVar(&c.Files.ClientCA, "tls-client-ca", "", "certificates of who may sign those of callers, a file in PEM (default: callers need none)")
 	f.Func("max-message", fmt.Sprintf("longest message taken, in `bytes` (default %d)", c.MaxMessage), atLeast(1, &c.MaxMessage))
+	f.StringVar(&c.Compressor, "compress", "", "compressor that messages may come with, and go with where callers take it (default: none)")
 	f.Func("max-connections", fmt.Sprintf("`connections` open at a time; 0: any number (default %d)", c.Conns), atLeast(0, &c.Conns))
 	f.Func("grace", fmt.Sprintf("`time` that calls have to finish at the end (default %v)", c.Grace), func(v string) (err error) {
 		if c.Grace, err = time.ParseDuration(v); err == nil && c.Grace < 0 {

@@ -13,7 +13,9 @@ import (
 // Mount implements protocol.Mounter. Its handlers also speak the other protocol
 // of this package; which requests come to them, Media says.
 func (p Protocol) Mount(svcs []*rpc.Service, h rpc.Handler, o protocol.Options, _ protocol.Limits) (protocol.Mount, error) {
-	m := protocol.Mount{Media: p.framing.media(o.Codec.Spec().Subtype), Paths: make(map[string]http.Handler)}
+	m := protocol.Mount{
+		Media: p.framing.media(o.Codec.Spec().Subtype), Paths: make(map[string]http.Handler), Sharers: sharers,
+	}
 	for _, svc := range svcs {
 		handlers, err := handlersOf(svc, h, o)
 		if err != nil {
@@ -23,6 +25,12 @@ func (p Protocol) Mount(svcs []*rpc.Service, h rpc.Handler, o protocol.Options, 
 	}
 	return m, nil
 }
+
+// sharers are connect's own clients in Go and in other languages. They speak gRPC
+// too, by whatever client of HTTP they are given, which calls of the other
+// protocols may share.
+// Source: connectrpc.com/connect v1.21.1, protocol_grpc.go and protocol_connect.go.
+var sharers = []string{"grpc-go-connect/", "connect-"}
 
 // Source: connectrpc.com/docs/protocol, Unary-Content-Type and
 // Streaming-Content-Type.

@@ -158,7 +158,7 @@ func clients(t *testing.T, addr string, secure *tls.Config) []client {
 	}
 	all = append(all, byConnect("gRPC among others", among, url, connect.WithGRPC()),
 		byConnect("Connect among others", among, url),
-		byConnect("gRPC of connect-go", alone, url, connect.WithGRPC()))
+		byConnect("gRPC of connect-go", alone, url, connect.WithGRPC(), unknownAgent))
 	return all
 }
 
@@ -207,20 +207,32 @@ func TestGRPCIsAnsweredByItsOwnServer(t *testing.T) {
 	}
 }
 
-// TestAConnectionOfGRPCCarriesNothingElseUnlessMixed says what the port cannot do, and what
-// it can if it is told so.
+// TestAConnectionOfGRPCCarriesNothingElseUnlessMixed says what the port cannot
+// do, and what it can if it is told so, or knows the client.
 func TestAConnectionOfGRPCCarriesNothingElseUnlessMixed(t *testing.T) {
-	for _, mixed := range []bool{false, true} {
-		r := serve(t, func(c *port.Config) { c.Mixed = mixed })
+	for _, test := range []struct{ mixed, known, taken bool }{{false, false, false}, {true, false, true}, {false, true, true}} {
+		r := serve(t, func(c *port.Config) { c.Mixed = test.mixed })
 		h := transport(t, "2", nil)
-		if _, err := byConnect("", h, "http://"+r.addr, connect.WithGRPC()).echo(patient(t), ""); err != nil {
+		o := []connect.ClientOption{connect.WithGRPC()}
+		if !test.known {
+			o = append(o, unknownAgent)
+		}
+		if _, err := byConnect("", h, "http://"+r.addr, o...).echo(patient(t), ""); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := byConnect("", h, "http://"+r.addr).echo(patient(t), ""); mixed != (err == nil) {
-			t.Errorf("Connect on a connection of gRPC gives %v; mixed: %v", err, mixed)
+		if _, err := byConnect("", h, "http://"+r.addr).echo(patient(t), ""); test.taken != (err == nil) {
+			t.Errorf("%+v: Connect on a connection of gRPC gives %v", test, err)
 		}
 	}
 }
+
+// unknownAgent has a client of connect not say what it is.
+var unknownAgent = connect.WithInterceptors(connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
+	return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
+		r.Header().Set("User-Agent", "someone")
+		return next(ctx, r)
+	}
+}))
 
 // counting counts the requests to any path that net/http's server hands to a
 // protocol with a server of its own.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -21,6 +23,7 @@ type door struct {
 	slots  chan struct{} // nil: any number of connections
 	web    *handover
 	native map[string]*handover // by content type
+	shares []string             // how user agents begin that share connections
 
 	mu     sync.Mutex
 	shut   bool
@@ -142,6 +145,9 @@ func (d *door) ask(ctx context.Context, c *conn) (opening, error) {
 func (d *door) handOver(c *conn, begins opening) {
 	c.read = begins.read
 	to := d.native[canonical(begins.media)]
+	if slices.ContainsFunc(d.shares, func(s string) bool { return strings.HasPrefix(begins.agent, s) }) {
+		to = nil
+	}
 	switch {
 	case to != nil && c.state != nil:
 		to.give(secured{c})

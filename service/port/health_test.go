@@ -134,7 +134,7 @@ func TestReflectionListsAndDescribesServices(t *testing.T) {
 		t.Errorf("the first method is %q, want %q", got, conformance.Echo.Name)
 	}
 
-	alpha, err := reflectionv1alpha.NewServerReflectionClient(cc).ServerReflectionInfo(patient(t)) //nolint:staticcheck // what older clients ask
+	alpha, err := reflectionv1alpha.NewServerReflectionClient(cc).ServerReflectionInfo(patient(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func dial(t *testing.T, addr string) net.Conn {
 // TestSlowAndBrokenClientsHarmNobody has clients that never get to a request
 // beside others, and ends them.
 func TestSlowAndBrokenClientsHarmNobody(t *testing.T) {
-	r := serve(t, func(c *port.Config) { c.Limits.HeaderTimeout = 300 * time.Millisecond })
+	r := serve(t, func(c *port.Config) { c.Limits.HeaderTimeout = 2 * time.Second })
 	var slow []net.Conn
 	for _, begins := range []string{"", "P", "PRI * HTTP/2.0\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00", "POST /v1/echo HTTP/1.1\r\nHost: a"} {
 		for range 20 {

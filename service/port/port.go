@@ -37,9 +37,10 @@ type Config struct {
 	// Ready says why the services cannot answer at the moment; nil: they always
 	// can. Callers of /readyz read the error's text.
 	Ready func(context.Context) error
-	// Mixed says that one connection of HTTP/2 may carry calls of several
+	// Mixed says that any connection of HTTP/2 may carry calls of several
 	// protocols, as a proxy's may: gRPC is then answered by net/http's server,
-	// at several times the cost.
+	// at several times the cost. Clients that a mount calls sharers are taken for
+	// such in any case.
 	Mixed bool
 	// Extra answers patterns of http.ServeMux, beside health checks and REST.
 	Extra map[string]http.Handler
@@ -68,7 +69,7 @@ type CutError struct {
 }
 
 func (e *CutError) Error() string {
-	return fmt.Sprintf("%d calls were in flight after the grace of %v, and were cut", e.Calls, e.Grace)
+	return fmt.Sprintf("calls still in flight after the grace of %v, and cut: %d", e.Grace, e.Calls)
 }
 
 // Serve answers on l until ctx ends; then it says so to health checks, ends
@@ -108,6 +109,7 @@ func newPort(addr net.Addr, c Config) (*port, error) {
 			return nil, err
 		}
 		mounts = append(mounts, m)
+		p.door.shares = append(p.door.shares, m.Sharers...)
 		if m.Native == nil {
 			continue
 		}
@@ -143,7 +145,7 @@ func (p *port) serve(ctx context.Context, l net.Listener) error {
 	open, shut := context.WithCancel(context.WithoutCancel(ctx))
 	defer shut()
 	var running sync.WaitGroup
-	failed := make(chan error, len(p.ways)+1)
+	failed := make(chan error, len(p.ways)+2) // one for each that runs
 	run := func(f func() error) {
 		running.Go(func() {
 			if err := f(); err != nil && !errors.Is(err, http.ErrServerClosed) {

@@ -25,6 +25,7 @@ type opening struct {
 	read  []byte // what was read, less the pings that were answered
 	http2 bool
 	media string // the first request's content type, where http2
+	agent string // and its user agent
 }
 
 // sniff reads a connection as far as it takes to know who is to answer it. A
@@ -45,7 +46,9 @@ func sniff(c net.Conn, l protocol.Limits) (opening, error) {
 		}
 		return opening{}, err
 	}
-	return opening{read: s.buf, http2: s.http2, media: s.media()}, c.SetReadDeadline(time.Time{})
+	o := opening{read: s.buf, http2: s.http2}
+	o.media, o.agent = s.fields()
+	return o, c.SetReadDeadline(time.Time{})
 }
 
 type sniffer struct {
@@ -143,19 +146,22 @@ func (s *sniffer) ping(frame []byte) error {
 	return err
 }
 
-// media gives the content type in the first request's header, "" where it has
-// none, is not there or cannot be read.
-func (s *sniffer) media() (media string) {
+// fields gives the content type and the user agent in the first request's
+// header, "" where they are not there or cannot be read.
+func (s *sniffer) fields() (media, agent string) {
 	d := hpack.NewDecoder(4096, func(f hpack.HeaderField) { // RFC 9113, 6.5.2
-		if f.Name == "content-type" {
+		switch f.Name {
+		case "content-type":
 			media = f.Value
+		case "user-agent":
+			agent = f.Value
 		}
 	})
 	d.SetMaxStringLength(s.limits.HeaderBytes)
 	if _, err := d.Write(s.header); err != nil || d.Close() != nil {
-		return ""
+		return "", ""
 	}
-	return media
+	return media, agent
 }
 
 // have reads until n bytes from at on are there.

@@ -114,6 +114,9 @@ func TestSniffTellsWhoIsToAnswer(t *testing.T) {
 			if err != nil || got.http2 != o.http2 || got.media != o.media {
 				t.Errorf("%s by %d bytes: HTTP/2 %v, content type %q, error %v", o.name, chunk, got.http2, got.media, err)
 			}
+			if !c.limit.IsZero() {
+				t.Errorf("%s: whoever takes over has until %v", o.name, c.limit)
+			}
 			if o.http2 && !bytes.HasPrefix(c.written.Bytes(), settings(DefaultLimits)) {
 				t.Errorf("%s: the client got no settings", o.name)
 			}
@@ -193,6 +196,7 @@ type recorded struct {
 	rest    []byte
 	chunk   int
 	written bytes.Buffer
+	limit   time.Time // of reads
 }
 
 func (c *recorded) Read(p []byte) (int, error) {
@@ -204,8 +208,12 @@ func (c *recorded) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (c *recorded) Write(p []byte) (int, error)     { return c.written.Write(p) }
-func (c *recorded) SetReadDeadline(time.Time) error { return nil }
+func (c *recorded) Write(p []byte) (int, error) { return c.written.Write(p) }
+
+func (c *recorded) SetReadDeadline(t time.Time) error {
+	c.limit = t
+	return nil
+}
 
 // pongs counts the pings that were answered, behind the settings.
 func (c *recorded) pongs(t *testing.T) int {
