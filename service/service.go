@@ -16,6 +16,7 @@ import (
 	"github.com/tare-bench/tare/catalog"
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
+	"github.com/tare-bench/tare/service/admission"
 	"github.com/tare-bench/tare/service/port"
 	"github.com/tare-bench/tare/setting"
 	"github.com/tare-bench/tare/store"
@@ -36,11 +37,13 @@ type Config struct {
 	MaxMessage int    // bytes
 	Compressor string // of messages, where callers take it; "" for none
 	Conns      int    // open at a time; 0: any number
+	Admit      int    // calls worked for at once, and as many that wait; 0: as admission.Default
 	Grace      time.Duration
 	Origins    []string // of web pages whose scripts may call; "*" is any
 	Mixed      bool     // see port.Config
 
-	// Wrap stands around every call that comes to the port; nil: nothing does.
+	// Wrap stands around every call that comes to the port, those that are
+	// refused included; nil: nothing does.
 	Wrap func(rpc.Handler) rpc.Handler
 	// Extra answers patterns of http.ServeMux.
 	Extra map[string]http.Handler
@@ -119,7 +122,10 @@ func (s *Service) Run(ctx context.Context, listening func(net.Addr)) (err error)
 	defer func() { err = errors.Join(err, kept.Close()) }()
 	defer stop()
 	b := &builder{Service: s, kept: kept, handlers: make(map[string]rpc.Handler)}
-	defer func() { err = errors.Join(err, b.close()) }()
+	defer func() {
+		stop()
+		err = errors.Join(err, b.close())
+	}()
 	mux, err := b.mux(work)
 	if err != nil {
 		return err
@@ -151,19 +157,23 @@ func (s *Service) openStore(ctx context.Context) (store.Store, error) {
 // port gives what the port serves.
 func (s *Service) port(mux *rpc.Mux, kept store.Store) (port.Config, error) {
 	c := port.Config{
-		Services: mux.Services(), Handler: mux, Limits: port.DefaultLimits,
+		Services: mux.Services(), Limits: port.DefaultLimits,
 		Conns: s.config.Conns, Grace: s.config.Grace, Origins: s.config.Origins, Mixed: s.config.Mixed,
 		Ready: readiness(kept), Extra: s.config.Extra, Log: s.config.Log,
 	}
+	gate, err := admission.New(mux, admission.Admitting(s.config.Admit))
+	if err != nil {
+		return c, err
+	}
+	c.Handler = gate
 	if s.config.Wrap != nil {
-		c.Handler = s.config.Wrap(mux)
+		c.Handler = s.config.Wrap(gate)
 	}
 	for _, stack := range s.stacks {
 		o := stack.Options(1)
 		o.MaxMessage = s.config.MaxMessage
 		c.Stacks = append(c.Stacks, port.Stack{Protocol: stack.Protocol.(protocol.Mounter), Options: o})
 	}
-	var err error
 	c.TLS, err = s.config.Files.config(s.config.Log)
 	return c, err
 }

@@ -263,9 +263,10 @@ func (f failing) Open(ctx context.Context, address string) (store.Store, error) 
 	f.Store, err = f.Kind.Open(ctx, address)
 	return struct {
 		store.Orders
+		store.OrderLists
 		store.Payments
 		failing
-	}{f.Store.(store.Orders), f.Store.(store.Payments), f}, err
+	}{f.Store.(store.Orders), f.Store.(store.OrderLists), f.Store.(store.Payments), f}, err
 }
 
 func (f failing) Ping(context.Context) error { return f.ping() }

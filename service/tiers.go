@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
 
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
+	"github.com/tare-bench/tare/service/hop"
+	"github.com/tare-bench/tare/service/validate"
 	"github.com/tare-bench/tare/store"
 	"github.com/tare-bench/tare/workload"
 )
@@ -67,9 +70,10 @@ func names(tiers []tier) string {
 // builder makes handlers, each once.
 type builder struct {
 	*Service
-	kept     store.Store
-	handlers map[string]rpc.Handler // by tier
-	conns    []protocol.Conn        // to next services
+	kept       store.Store
+	handlers   map[string]rpc.Handler // by tier
+	background []io.Closer            // handlers that work beside calls
+	conns      []protocol.Conn        // to next services
 }
 
 // mux gives the handler of all services that are run.
@@ -91,10 +95,9 @@ func (b *builder) handler(ctx context.Context, t tier) (rpc.Handler, error) {
 	if h := b.handlers[t.name]; h != nil {
 		return h, nil
 	}
-	env := workload.Env{Tier: t.name, Params: b.params, Store: b.kept}
-	var err error
+	env := workload.Env{Tier: t.name, Params: b.params, Store: b.kept, Log: b.config.Log}
 	if t.next != nil {
-		if env.Next, err = b.following(ctx, t); err != nil {
+		if err := b.follow(ctx, t, &env); err != nil {
 			return nil, err
 		}
 	}
@@ -102,31 +105,44 @@ func (b *builder) handler(ctx context.Context, t tier) (rpc.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ready service %s: %w", t.name, err)
 	}
-	b.handlers[t.name] = h
-	return h, nil
+	if c, ok := h.(io.Closer); ok {
+		b.background = append(b.background, c)
+	}
+	rules, err := validate.New(t.service)
+	if err != nil {
+		return nil, err
+	}
+	b.handlers[t.name] = rules.Handler(h)
+	return b.handlers[t.name], nil
 }
 
-// following gives the service that t calls: elsewhere, or the one of this
-// process.
-func (b *builder) following(ctx context.Context, t tier) (rpc.Handler, error) {
+// follow gives env the service that t calls: elsewhere, by a hop for callers and
+// one for the work that no caller waits for, or the one of this process.
+func (b *builder) follow(ctx context.Context, t tier, env *workload.Env) (err error) {
 	next := b.config.Next
 	if next == nil {
 		i := slices.IndexFunc(b.tiers, func(other tier) bool { return other.name == t.next.Name })
-		return b.handler(ctx, b.tiers[i])
+		env.Next, err = b.handler(ctx, b.tiers[i])
+		return err
 	}
 	o := b.next.Options(next.InFlight)
 	o.MaxMessage = b.config.MaxMessage
 	o.DialContext = new(net.Dialer).DialContext
 	c, err := b.next.Protocol.Dial(ctx, next.Addr, t.next.Service, o)
 	if err != nil {
-		return nil, fmt.Errorf("dial %s at %s: %w", t.next.Name, next.Addr, err)
+		return fmt.Errorf("dial %s at %s: %w", t.next.Name, next.Addr, err)
 	}
 	b.conns = append(b.conns, c)
-	return c, nil
+	env.Next, env.Background = hop.New(c, hop.Default), hop.New(c, hop.Default)
+	return nil
 }
 
+// close waits for what handlers do beside calls, whose context has ended.
 func (b *builder) close() error {
 	var errs []error
+	for _, c := range b.background {
+		errs = append(errs, c.Close())
+	}
 	for _, c := range b.conns {
 		errs = append(errs, c.Close())
 	}

@@ -90,6 +90,7 @@ func (s *serving) declare(f *pflag.FlagSet, a *app) {
 	f.StringVar(&s.nextAddr, "next", "", "address of the service that another calls (default: the one in this process)")
 	f.StringVar(&s.nextStack, "next-stack", a.catalog.Baseline, "stack to call it over")
 	f.Func("in-flight", fmt.Sprintf("`calls` to the next service at once (default %d, with --stack %d)", nextInFlight, plan.DefaultInFlight), atLeast(1, &s.inFlight))
+	f.Func("admit", fmt.Sprintf("`calls` worked for at once, and as many that wait; more are refused (default %d)", plan.DefaultAdmit), atLeast(1, &c.Admit))
 	f.StringVar(&c.Store, "store", a.catalog.KeptIn, "what the services keep their records in")
 	f.StringArrayVar(&s.params, "param", nil, "parameter of the workload, NAME=VALUE; may be repeated")
 	f.StringVar(&c.Files.Cert, "tls-cert", "", "certificate of the server, a file in PEM (default: no TLS)")

@@ -43,7 +43,7 @@ func (a *app) serveStack(ctx context.Context, s serving, name string) error {
 func (a *app) startOf(s serving, name string) (peer.Start, workload.Tier, error) {
 	start := peer.Start{
 		Workload: name, Leg: s.leg, Tier: s.tier, Stack: s.stack,
-		Store: s.config.Store, InFlight: cmp.Or(s.inFlight, plan.DefaultInFlight),
+		Store: s.config.Store, InFlight: cmp.Or(s.inFlight, plan.DefaultInFlight), Admit: s.config.Admit,
 	}
 	w, err := a.catalog.Workload(name)
 	if err != nil {

@@ -23,7 +23,7 @@ func ofOneTier(t *testing.T, w workload.Spec) workload.Leg {
 }
 
 // start gives a driver of a payment service, both in this process.
-func start(t *testing.T, kind string) *driver {
+func start(t *testing.T, kind string, alter ...func(*peer.Start)) *driver {
 	t.Helper()
 	c := catalog.Default()
 	w := c.Workloads[0].Spec()
@@ -36,6 +36,9 @@ func start(t *testing.T, kind string) *driver {
 	s := peer.Start{
 		Workload: w.Name, Leg: leg.Name, Params: params, Store: c.KeptIn,
 		Stack: c.Baseline, Tier: tier.Name, InFlight: 4, TimeoutS: 10,
+	}
+	for _, f := range alter {
+		f(&s)
 	}
 	server, err := Listen(t.Context(), c, s, Loopback)
 	if err != nil {

@@ -106,11 +106,7 @@ func around(h rpc.Handler, svc *rpc.Service, admit int) (rpc.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	limits := admission.Default
-	if admit > 0 {
-		limits.AtWork, limits.Waiting = admit, admit
-	}
-	return admission.New(rules.Handler(h), limits)
+	return admission.New(rules.Handler(h), admission.Admitting(admit))
 }
 
 // find gives the workload and the tier that a process serves.

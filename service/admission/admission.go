@@ -29,6 +29,16 @@ type Limits struct {
 // more callers get no more done. A closed loop of a thousand is never refused.
 var Default = Limits{AtWork: 1024, Waiting: 1024, Wait: time.Second, Streams: 1024}
 
+// Admitting is Default with so many calls at work, and as many that wait; 0 leaves
+// it as it is.
+func Admitting(calls int) Limits {
+	l := Default
+	if calls > 0 {
+		l.AtWork, l.Waiting = calls, calls
+	}
+	return l
+}
+
 // Bounds of what a refusal says of when to come again.
 const (
 	soonest = 50 * time.Millisecond

@@ -7,12 +7,16 @@ to {"usage": true}. Standard library only.
 import json
 import os
 import platform
+import re
 import resource
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
 
 OPENING = 10**15  # minor units, on each new account
+ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z._:-]*")
 STATUS = {"INVALID_ARGUMENT": 400, "ALREADY_EXISTS": 409, "FAILED_PRECONDITION": 400, "NOT_FOUND": 404}
 DECIMALS = {"BHD": 3, "CLP": 0, "IQD": 3, "ISK": 0, "JOD": 3, "JPY": 0, "KRW": 0,
             "KWD": 3, "OMR": 3, "PYG": 0, "TND": 3, "UGX": 0, "VND": 0}
@@ -31,6 +35,21 @@ def spell(currency, minor):
     return ("-" if minor < 0 else "") + text + " " + currency
 
 
+class Payment:
+    def __init__(self, user, currency, minor, balance):
+        self.content, self.balance = (user, currency, minor), balance
+        self.refunded, self.refunds = 0, {}
+        self.created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+    def status(self, refunded):
+        minor = self.content[2]
+        return "PAYMENT_STATUS_" + ("CHARGED" if not refunded else "REFUNDED" if refunded == minor else "PARTLY_REFUNDED")
+
+
+def money(currency, minor):
+    return {"currencyCode": currency, "minorUnits": str(minor)}
+
+
 class Payments:
     def __init__(self):
         self.lock, self.made, self.accounts = threading.Lock(), {}, {}
@@ -39,40 +58,85 @@ class Payments:
         pid, user = request.get("paymentId", ""), request.get("userName", "")
         amount = request.get("amount") or {}
         currency, minor = amount.get("currencyCode", ""), int(amount.get("minorUnits", 0))
-        self.validate(pid, user, currency, minor)
+        check_id("payment_id", pid)
+        check_text("user_name", user, 256)
+        check_amount(currency, minor)
         with self.lock:
-            content = (user, currency, minor)
-            if pid in self.made:
-                content_then, balance = self.made[pid]
-                if content_then != content:
-                    raise Refused("ALREADY_EXISTS", f"payment_id {quote(pid)} exists with other content")
-            else:
+            made = self.made.get(pid)
+            if made is None:
                 balance = self.accounts.get((user, currency), OPENING) - minor
                 if balance < 0:
                     raise Refused("FAILED_PRECONDITION",
                                   f"insufficient funds: {user} has not got {spell(currency, minor)}")
                 self.accounts[user, currency] = balance
-                self.made[pid] = content, balance
+                made = self.made[pid] = Payment(user, currency, minor, balance)
+            elif made.content != (user, currency, minor):
+                raise Refused("ALREADY_EXISTS", f"payment_id {quote(pid)} exists with other content")
         return {
             "paymentId": pid, "status": "PAYMENT_STATUS_CHARGED",
-            "charged": {"currencyCode": currency, "minorUnits": str(minor)},
-            "balance": {"currencyCode": currency, "minorUnits": str(balance)},
-            "message": f"{user} paid {spell(currency, minor)} and has {spell(currency, balance)} left.",
+            "charged": money(currency, minor), "balance": money(currency, made.balance),
+            "message": f"{user} paid {spell(currency, minor)} and has {spell(currency, made.balance)} left.",
         }
 
-    @staticmethod
-    def validate(pid, user, currency, minor):
-        for field, text, most in (("payment_id", pid, 128), ("user_name", user, 256)):
-            size = len(text.encode())
-            if not text:
-                raise Refused("INVALID_ARGUMENT", f"{field} must not be empty")
-            if size > most:
-                raise Refused("INVALID_ARGUMENT", f"{field} must not be longer than {most} bytes, is {size}")
-        if len(currency) != 3 or not all("A" <= c <= "Z" for c in currency):
-            raise Refused("INVALID_ARGUMENT",
-                          f"amount.currency_code must be three upper-case letters, is {quote(currency)}")
-        if minor <= 0:
-            raise Refused("INVALID_ARGUMENT", f"amount.minor_units must be greater than 0, is {minor}")
+    def find(self, pid):
+        check_id("payment_id", pid)
+        if pid not in self.made:
+            raise Refused("NOT_FOUND", f"no payment {quote(pid)}")
+        return self.made[pid]
+
+    def get(self, pid):
+        with self.lock:
+            made = self.find(pid)
+            user, currency, minor = made.content
+            return {"payment": {
+                "paymentId": pid, "userName": user, "charged": money(currency, minor),
+                "refunded": money(currency, made.refunded), "status": made.status(made.refunded), "createTime": made.created,
+            }}
+
+    def refund(self, pid, request):
+        rid, amount = request.get("refundId", ""), request.get("amount")
+        check_id("refund_id", rid)
+        if amount is not None:
+            check_amount(amount.get("currencyCode", ""), int(amount.get("minorUnits", 0)))
+        with self.lock:
+            made = self.find(pid)
+            user, currency, minor = made.content
+            if amount is not None and amount["currencyCode"] != currency:
+                raise Refused("INVALID_ARGUMENT", f"amount.currency_code must be that of the payment, {currency}")
+            asked = 0 if amount is None else int(amount["minorUnits"])
+            if rid not in made.refunds:
+                left = minor - made.refunded
+                if left == 0 or asked > left:
+                    raise Refused("FAILED_PRECONDITION", f"less than that is left of payment {quote(pid)}")
+                made.refunded += asked or left
+                self.accounts[user, currency] += asked or left
+                made.refunds[rid] = asked, asked or left, made.refunded, self.accounts[user, currency]
+            then, given, refunded, balance = made.refunds[rid]
+            if then != asked:
+                raise Refused("ALREADY_EXISTS", f"refund_id {quote(rid)} of payment {quote(pid)} exists with other content")
+            return {
+                "paymentId": pid, "refundId": rid, "status": made.status(refunded),
+                "refunded": money(currency, given), "balance": money(currency, balance),
+                "message": f"{user} got {spell(currency, given)} back and has {spell(currency, balance)} left.",
+            }
+
+
+def check_text(field, text, most):
+    if not text or len(text.encode()) > most or "\0" in text:
+        raise Refused("INVALID_ARGUMENT", f"{field} must be 1 to {most} bytes long")
+
+
+def check_id(field, text):
+    check_text(field, text, 128)
+    if not ID.fullmatch(text):
+        raise Refused("INVALID_ARGUMENT", f"{field} does not match {ID.pattern}")
+
+
+def check_amount(currency, minor):
+    if len(currency) != 3 or not all("A" <= c <= "Z" for c in currency):
+        raise Refused("INVALID_ARGUMENT", f"amount.currency_code must be three upper-case letters, is {quote(currency)}")
+    if minor <= 0:
+        raise Refused("INVALID_ARGUMENT", f"amount must be greater than zero, is {minor}")
 
 
 def quote(text):
@@ -94,12 +158,25 @@ class Handler(BaseHTTPRequestHandler):
         with Wire.lock:
             Wire.conns += 1
 
+    def do_GET(self):
+        self.answer(b"", lambda kept, pid, more: kept.get(pid) if pid and not more else None)
+
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
+
+        def call(kept, pid, more):
+            if not pid:
+                return kept.pay(json.loads(body))
+            return kept.refund(pid, json.loads(body)) if more == "/refunds" else None
+        self.answer(body, call)
+
+    def answer(self, body, call):
         try:
-            if self.path != "/v1/payments":
+            route = re.fullmatch(r"/v1/payments(?:/([^/?]+)(/refunds)?)?", self.path)
+            answer = route and call(self.server.payments, unquote(route[1] or ""), route[2])
+            if not answer:
                 raise Refused("NOT_FOUND", "no such route")
-            status, media, answer = 200, "application/json", self.server.payments.pay(json.loads(body))
+            status, media = 200, "application/json"
         except Refused as r:
             status, media = STATUS[r.status], "application/problem+json"
             answer = {"status": status, "detail": r.message, "code": r.status}

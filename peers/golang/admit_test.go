@@ -1,0 +1,40 @@
+package golang
+
+import (
+	"testing"
+
+	"github.com/tare-bench/tare/peer"
+	"github.com/tare-bench/tare/plan"
+	"github.com/tare-bench/tare/rpc"
+)
+
+// What a server does not take on is refused at once, and counted as that.
+func TestServersRefuseWhatIsBeyondTheirLimit(t *testing.T) {
+	d := start(t, plan.Native, func(s *peer.Start) { s.InFlight, s.Admit = 64, 1 })
+	sum, err := d.trial(t.Context(), peer.Trial{Seed: 7, InFlight: 64, Calls: 3000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := sum.Errors[rpc.Class(rpc.Errorf(rpc.ResourceExhausted, ""))]
+	if refused == 0 || sum.OK == 0 || sum.OK+refused != sum.Calls {
+		t.Errorf("of %d calls %d were answered and %d refused: %v", sum.Calls, sum.OK, refused, sum.Errors)
+	}
+}
+
+func TestServersRefuseNoOrdinaryLoop(t *testing.T) {
+	d := start(t, plan.Native, func(s *peer.Start) { s.InFlight = 1000 })
+	sum, err := d.trial(t.Context(), peer.Trial{Seed: 7, InFlight: 1000, Calls: 5000})
+	if err != nil || sum.OK != 5000 {
+		t.Errorf("of 5000 calls %d were answered: %v, %v", sum.OK, sum.Errors, err)
+	}
+}
+
+// What breaks the rules of the schema is refused by every server.
+func TestServersHoldRequestsToTheirRules(t *testing.T) {
+	d := start(t, plan.Native)
+	call := d.work.Probes(d.start.Leg, d.start.Params)[0]
+	_, err := rpc.Invoke(t.Context(), d.next.conn, call.Method, call.Method.In.New())
+	if e := rpc.ErrorOf(err); e == nil || e.Code != rpc.InvalidArgument || len(e.Violations) == 0 {
+		t.Errorf("an empty request gave %v", err)
+	}
+}
