@@ -37,13 +37,13 @@ func (k *kept) apart(tier, scenario string) (string, error) {
 	if k.Stores == nil {
 		return k.plan.Store, nil
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	address, err := k.Stores.Apart(fmt.Sprintf("%s-%d-block%d-%s-%s",
 		k.Started.UTC().Format("20060102t150405"), os.Getpid(), k.block, tier, scenario))
 	if err != nil {
 		return "", err
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	k.addresses = append(k.addresses, address)
 	return address, nil
 }

@@ -65,18 +65,10 @@ func (s *Store) Refund(ctx context.Context, r store.Refund) (store.Refunded, err
 
 // commitPayments makes all of a batch durable, in two round trips: one locks and
 // reads, one writes and commits. What it decides in between hangs on the changes
-// before it in the batch, which no single statement could follow.
+// before it in the batch, which no single statement could follow. A transaction
+// that fails in between ends with its connection, which the pool then closes.
 func (s *Store) commitPayments(batch []paymentChange) error {
-	return s.write(func(ctx context.Context, conn *pgx.Conn) (err error) {
-		defer func() {
-			if conn.PgConn().TxStatus() == 'I' || conn.IsClosed() {
-				return
-			}
-			// What fails here ends the connection, and the transaction with it.
-			if _, undo := conn.Exec(ctx, "ROLLBACK"); undo != nil {
-				_ = conn.Close(ctx)
-			}
-		}()
+	return s.write(func(ctx context.Context, conn *pgx.Conn) error {
 		l, err := s.readLedger(ctx, conn, batch)
 		if err != nil {
 			return err

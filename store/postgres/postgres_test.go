@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/tare-bench/tare/store"
@@ -16,6 +17,9 @@ func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }
 // apart is the address of a schema of the test's own, which ends with it.
 func apart(t testing.TB, server, options string) string {
 	t.Helper()
+	if !strings.Contains(server, "?") {
+		server += "?"
+	}
 	if options != "" {
 		server += "&" + options
 	}

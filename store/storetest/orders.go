@@ -28,6 +28,8 @@ var orderTests = tests{
 	"of settlements made at one time one is":       settlementsConcurrent,
 	"an order ends as paid or as refused":          settlementInvalid,
 	"an ended context is returned and no order is": orderContext,
+	"an order whose context ends is whole or none": orderInterrupted,
+	"what is no text is kept as it is, or refused": orderOfNoText,
 }
 
 // noon is when things happen in tests: to the microsecond, which stores keep.
@@ -265,6 +267,64 @@ func orderContext(t *testing.T, s store.Store) {
 		t.Errorf("OrderByID after an AddOrder that was cancelled: %v; want ErrNotFound", err)
 	}
 	hasOrder(t, orders, pending)
+}
+
+// orderInterrupted ends contexts while orders are added under them.
+func orderInterrupted(t *testing.T, s store.Store) {
+	orders := s.(store.Orders)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	added := make([][]error, callers)
+	together(func(i int) {
+		for n := range 20 {
+			o := numbered(i*100 + n)
+			_, err := orders.AddOrder(ctx, o)
+			added[i] = append(added[i], err)
+			if i == callers/2 && n == 2 {
+				cancel()
+			}
+		}
+	})
+	for i := range added {
+		for n, err := range added[i] {
+			if err != nil && !errors.Is(err, context.Canceled) {
+				t.Errorf("AddOrder: %v; want context.Canceled", err)
+			}
+			want := numbered(i*100 + n)
+			got, missing := orders.OrderByID(t.Context(), want.ID)
+			if err == nil && missing != nil || missing != nil && !errors.Is(missing, store.ErrNotFound) {
+				t.Errorf("AddOrder %s: %v, and OrderByID: %v", want.ID, err, missing)
+			}
+			if missing == nil && (len(got.Lines) != len(want.Lines) || got.Status != store.OrderPending) {
+				t.Errorf("what was added while its context ended is %+v", got)
+			}
+		}
+	}
+}
+
+func orderOfNoText(t *testing.T, s store.Store) {
+	orders := s.(store.Orders)
+	for _, text := range []string{"\x00", "a\x00b", "\xff", "\xed\xa0\x80"} {
+		for what, change := range map[string]func(*store.Order){
+			"ID": func(o *store.Order) { o.ID = text }, "user": func(o *store.Order) { o.User = text },
+			"SKU": func(o *store.Order) { o.Lines[0].SKU = text }, "title": func(o *store.Order) { o.Lines[1].Title = text },
+		} {
+			o := anOrder()
+			o.ID = fmt.Sprintf("%s %x", what, text)
+			change(&o)
+			kept, err := orders.AddOrder(t.Context(), o)
+			if err == nil {
+				hasOrder(t, orders, kept)
+				continue
+			}
+			if !errors.Is(err, store.ErrInvalid) {
+				t.Errorf("AddOrder with %s %q: %v; want ErrInvalid", what, text, err)
+			}
+			if got, err := orders.OrderByID(t.Context(), o.ID); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("an order that was refused is %+v, %v", got, err)
+			}
+		}
+	}
 }
 
 // add adds an order and holds what is kept against it.

@@ -79,7 +79,7 @@ func killed(t *testing.T, address, prefix string, after int) (said []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer from.Close()
+	defer func() { _ = from.Close() }() // read to its end
 	c := exec.CommandContext(t.Context(), self, "-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$", "-test.timeout=2m")
 	c.Env = append(os.Environ(), writesAs+"="+prefix, writesTo+"="+address)
 	c.ExtraFiles = []*os.File{to}

@@ -95,6 +95,11 @@ func refundExists(t *testing.T, s store.Store) {
 		notBack(t, s, store.Refund{PaymentID: p.ID, ID: "a", Minor: minor}, store.ErrExists)
 	}
 	other.Refunded = 1
+	back(t, s, other, "-pa", 1, 1, opening-1580) // its IDs in a row are those of the other's
+	hasPayment(t, s, p)
+	other = small("0198")
+	charged(t, s, other, opening-1581)
+	other.Refunded = 1
 	back(t, s, other, "a", 0, 1, opening-1580)
 	notBack(t, s, store.Refund{PaymentID: other.ID, ID: "a", Minor: 1}, store.ErrExists) // all is not one, though it was
 	hasPayment(t, s, p)

@@ -169,14 +169,15 @@ func (s *Server) own() error {
 
 func (s *Server) command(name string, args ...string) *exec.Cmd {
 	c := exec.Command(filepath.Join(s.binaries, name), args...)
-	c.Dir, c.Env, c.SysProcAttr = s.dir, []string{"LC_ALL=C.UTF-8", "TZ=America/St_Johns"}, s.as
+	// A zone of half hours shows whoever takes its time for UTC.
+	c.Dir, c.Env, c.SysProcAttr = s.dir, []string{"LC_ALL=C", "TZ=America/St_Johns"}, s.as
 	return c
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 func (s *Server) initialize() error {
-	said, err := s.command("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "-N").CombinedOutput()
+	said, err := s.command("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, said)
 	}
