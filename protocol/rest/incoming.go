@@ -121,6 +121,15 @@ func (q *incoming) parseBody() (any, error) {
 	return q.in.Plain(native), nil
 }
 
+// leave lets the answer reach a caller whose body was not asked for. net/http
+// sees to it where it would keep the connection. A caller that waits to be told
+// to go on sends nothing, and need not be told.
+func (q *incoming) leave() {
+	if !q.bodyless && !q.held && q.r.Close && q.r.Header["Expect"] == nil {
+		linger(q.w, q.r)
+	}
+}
+
 // linger lets the answer reach a caller that is still sending: a connection that
 // is closed with bytes unread is reset, and the answer lost. net/http keeps it
 // half open for a moment once a MaxBytesReader has met its limit.

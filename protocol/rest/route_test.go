@@ -77,12 +77,12 @@ func TestForeignTargets(t *testing.T) {
 			if verb == "" {
 				verb = http.MethodGet
 			}
-			res, body := ask(t, verb, base+test.target, test.body)
-			if got := body + violationsIn(body); res.StatusCode != test.status || !strings.Contains(got, test.want) {
-				t.Errorf("status %d and %s; want %d and %s", res.StatusCode, got, test.status, test.want)
+			a := ask(t, verb, base+test.target, test.body)
+			if got := a.body + violationsIn(a.body); a.status != test.status || !strings.Contains(got, test.want) {
+				t.Errorf("status %d and %s; want %d and %s", a.status, got, test.status, test.want)
 			}
-			if verb == http.MethodGet && res.Header.Get("Cache-Control") != "no-store" {
-				t.Errorf("Cache-Control is %q", res.Header.Get("Cache-Control"))
+			if verb == http.MethodGet && a.header.Get("Cache-Control") != "no-store" {
+				t.Errorf("Cache-Control is %q", a.header.Get("Cache-Control"))
 			}
 		})
 	}
@@ -116,9 +116,9 @@ func TestHeadIsGetWithoutABody(t *testing.T) {
 		"/v1/items:follow?count=1":     "200 application/x-ndjson",
 		"/v1/items:follow?count=1&x=1": "400 application/problem+json",
 	} {
-		res, body := ask(t, http.MethodHead, base+target, "")
-		if got := fmt.Sprintf("%d %s", res.StatusCode, res.Header.Get("Content-Type")); got != want || body != "" {
-			t.Errorf("HEAD %s gives %s and %q, want %s", target, got, body, want)
+		a := ask(t, http.MethodHead, base+target, "")
+		if got := fmt.Sprintf("%d %s", a.status, a.header.Get("Content-Type")); got != want || a.body != "" {
+			t.Errorf("HEAD %s gives %s and %q, want %s", target, got, a.body, want)
 		}
 	}
 }
@@ -128,15 +128,21 @@ func TestNothingIsRedirected(t *testing.T) {
 	base := serve(t, conformance.Handler{})
 	for _, target := range []string{"//", "/.", "/..", "/v1/../v1/echo", "/v1//echo", "//v1/echo", "/v1/echo/.", "/v1/echo/"} {
 		for _, verb := range []string{http.MethodGet, http.MethodPost, http.MethodPut} {
-			if res, _ := ask(t, verb, base+target, ""); res.StatusCode != http.StatusNotFound {
-				t.Errorf("%s %s gives status %d, want 404", verb, target, res.StatusCode)
+			if a := ask(t, verb, base+target, ""); a.status != http.StatusNotFound {
+				t.Errorf("%s %s gives status %d, want 404", verb, target, a.status)
 			}
 		}
 	}
 }
 
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
 // ask makes a request as it stands, and follows nothing.
-func ask(t *testing.T, verb, url, body string) (*http.Response, string) {
+func ask(t *testing.T, verb, url, body string) answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), verb, url, strings.NewReader(body))
 	if err != nil {
@@ -152,7 +158,7 @@ func ask(t *testing.T, verb, url, body string) (*http.Response, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res, string(b)
+	return answer{res.StatusCode, res.Header, string(b)}
 }
 
 func TestQueryBeyondTheLimit(t *testing.T) {
@@ -161,8 +167,8 @@ func TestQueryBeyondTheLimit(t *testing.T) {
 	base := serveWith(t, conformance.Handler{}, o)
 	for size, want := range map[int]int{100: http.StatusOK, 101: http.StatusRequestURITooLong} {
 		query := "tags=" + strings.Repeat("a", size-len("tags="))
-		if res, body := ask(t, http.MethodGet, base+find+"?"+query, ""); res.StatusCode != want {
-			t.Errorf("a query of %d bytes gives status %d: %s", size, res.StatusCode, body)
+		if a := ask(t, http.MethodGet, base+find+"?"+query, ""); a.status != want {
+			t.Errorf("a query of %d bytes gives status %d: %s", size, a.status, a.body)
 		}
 	}
 }
@@ -256,8 +262,8 @@ func TestRefusedCallIsNotParsed(t *testing.T) {
 		return rpc.Errorf(rpc.ResourceExhausted, "too many calls")
 	}), o)
 	for verb, target := range map[string]string{"POST": "/v1/echo", "PUT": "/v1/items/a"} {
-		if res, body := ask(t, verb, base+target, `{}`); res.StatusCode != http.StatusTooManyRequests {
-			t.Errorf("%s %s gives status %d: %s", verb, target, res.StatusCode, body)
+		if a := ask(t, verb, base+target, `{}`); a.status != http.StatusTooManyRequests {
+			t.Errorf("%s %s gives status %d: %s", verb, target, a.status, a.body)
 		}
 	}
 	if n := parsed.Load(); n != 0 {

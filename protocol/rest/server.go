@@ -62,15 +62,14 @@ func (s *server) unary(w http.ResponseWriter, r *http.Request) {
 	buf := newBuffer()
 	defer buf.free()
 	c := &unaryCall{incoming: incoming{server: s, w: w, r: r, buf: buf}}
-	if err := c.open(); err != nil {
-		answerFailure(w, err)
-		return
+	if err = c.open(); err == nil {
+		err = s.handler.Handle(ctx, s.method, c)
 	}
-	if err := s.handler.Handle(ctx, s.method, c); err != nil {
-		answerFailure(w, err)
-		return
+	if err == nil {
+		err = s.checkReplies(c.replies)
 	}
-	if err := s.checkReplies(c.replies); err != nil {
+	c.leave()
+	if err != nil {
 		answerFailure(w, err)
 		return
 	}

@@ -31,7 +31,7 @@ func (s *server) streaming(w http.ResponseWriter, r *http.Request) {
 	if s.method.Kind.StreamsIn() {
 		st.body = bufio.NewReader(r.Body)
 	} else if err := st.open(); err != nil {
-		answerFailure(w, err)
+		st.end(err)
 		return
 	}
 	if r.Method == http.MethodHead {
@@ -122,7 +122,9 @@ func (s *serverStream) end(err error) {
 	if err == nil && !s.method.Kind.StreamsOut() {
 		err = s.checkReplies(s.replies)
 	}
-	if s.body != nil && !s.ended && s.r.ProtoMajor == 1 {
+	if s.body == nil {
+		s.leave()
+	} else if !s.ended && s.r.ProtoMajor == 1 {
 		// net/http would read what is left of the request before it answers,
 		// and so wait for a caller that waits for the answer.
 		s.w.Header().Set("Connection", "close")
