@@ -63,7 +63,7 @@ func (s *orderService) Close() error {
 }
 
 // create keeps an order before it has it paid, so that a crash between the two
-// leaves what can be carried on: see docs/decisions/0010.
+// leaves what can be carried on: see docs/decisions/0011.
 func (s *orderService) create(ctx context.Context, r *CreateOrderRequest) (*CreateOrderResponse, error) {
 	o, err := s.orders.AddOrder(ctx, r.order(now()))
 	switch {
