@@ -148,7 +148,10 @@ type caller struct {
 func (e *endpoint) requestHeader() http.Header {
 	h := make(http.Header)
 	switch {
+	case e.bodyless && e.method.Kind.StreamsOut():
+		h.Set("Accept", e.streamOut.media()+", "+problemMedia)
 	case e.bodyless:
+		h.Set("Accept", e.media+", "+problemMedia) // no content type tells a server of several codecs
 	case e.method.Kind.StreamsIn():
 		h.Set("Content-Type", e.streamIn.media())
 	default:

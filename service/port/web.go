@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"path"
 	"strings"
 	"time"
 
@@ -112,7 +113,7 @@ func forPages(origins []string, h http.Handler) http.Handler {
 			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 		},
 		AllowedHeaders: []string{"*"},
-		ExposedHeaders: connectcors.ExposedHeaders(),
+		ExposedHeaders: append(connectcors.ExposedHeaders(), protocol.RetryAfterField),
 		MaxAge:         int((2 * time.Hour).Seconds()), // the most that browsers keep
 	}).Handler(h)
 }
@@ -161,12 +162,20 @@ func (b *byMedia) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if !clean(r.URL.EscapedPath()) {
+		b.other(w, r) // which the mux would answer with a redirect
+		return
+	}
 	b.mux.ServeHTTP(w, r)
+}
+
+func clean(p string) bool {
+	return strings.HasPrefix(p, "/") && strings.TrimSuffix(p, "/") == strings.TrimSuffix(path.Clean(p), "/")
 }
 
 // other answers what is neither a call by its content type nor of a pattern.
 func (b *byMedia) other(w http.ResponseWriter, r *http.Request) {
-	if h := b.rest[mediaOf(r)]; h != nil {
+	if h := b.restOf(r); h != nil {
 		h.ServeHTTP(w, r)
 		return
 	}
@@ -181,6 +190,21 @@ func (b *byMedia) other(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	b.first.ServeHTTP(w, r)
+}
+
+// restOf gives what takes a request among the rest by its content type or, where
+// it has no body and so none, by the first that it asks for of those known; nil
+// where neither says.
+func (b *byMedia) restOf(r *http.Request) http.Handler {
+	if media := mediaOf(r); media != "" {
+		return b.rest[media]
+	}
+	for asked := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
+		if h := b.rest[canonical(strings.TrimSpace(asked))]; h != nil {
+			return h
+		}
+	}
+	return nil
 }
 
 func mediaOf(r *http.Request) string { return canonical(r.Header.Get("Content-Type")) }
