@@ -1,6 +1,7 @@
 # Every task that a person or CI runs. "make" alone lists them.
 
 BUF = tools/node_modules/.bin/buf
+WEB = clients/web/dist/main.js
 
 .PHONY: help
 help: ## List the tasks
@@ -41,15 +42,25 @@ lint: $(BUF) ## Check Go, schemas, formatting and modules
 	$(BUF) format --diff --exit-code
 	go mod tidy -diff
 
+.PHONY: web
+web: $(WEB) ## Build the page that orders, clients/web
+
 .PHONY: generate
-generate: $(BUF) ## Generate gen/ from proto/
+generate: $(BUF) ## Generate gen/ and clients/web/gen/ from proto/
 	$(BUF) generate
 
 .PHONY: generated
-generated: generate ## Fail if gen/ is not what proto/ generates
-	git diff --exit-code -- gen
-	test -z "$$(git status --porcelain -- gen)"
+generated: generate ## Fail if what is generated is not what proto/ generates
+	git diff --exit-code -- gen clients/web/gen
+	test -z "$$(git status --porcelain -- gen clients/web/gen)"
 
 $(BUF): tools/package-lock.json
 	cd tools && npm ci --no-fund --no-audit
+	touch $@
+
+$(WEB): clients/web/node_modules $(wildcard clients/web/*.json) $(shell find clients/web/src clients/web/gen -type f)
+	cd clients/web && npm run build
+
+clients/web/node_modules: clients/web/package-lock.json
+	cd clients/web && npm ci --no-fund --no-audit
 	touch $@
