@@ -7,22 +7,25 @@ WEB = clients/web/dist/main.js
 help: ## List the tasks
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-# Tests start a PostgreSQL server of their own, of this major version where there
-# is none: that of Debian 12.
-POSTGRESQL = 15
+# Programs that tests start, where they are missing, as packages of Debian 12.
 INITDB = $(shell command -v initdb || ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null)
+BROWSER = $(shell command -v chromium-headless-shell || command -v chromium || command -v google-chrome)
+MISSING = $(strip \
+	$(if $(INITDB)$(TARE_TEST_POSTGRES),,postgresql-15) \
+	$(if $(BROWSER),,chromium-headless-shell) \
+	$(if $(shell command -v curl),,curl))
 CAN_INSTALL = $(shell test "$$(id -u)" = 0 && command -v apt-get)
 
 .PHONY: servers
-servers: ## Install the servers that tests start, where they are missing (Debian, as root)
-	$(if $(INITDB)$(TARE_TEST_POSTGRES),,$(if $(CAN_INSTALL),apt-get update && apt-get install -y --no-install-recommends postgresql-$(POSTGRESQL),\
-	@echo 'PostgreSQL is missing, and only root can install it (make servers): its tests will fail'))
+servers: ## Install the programs that tests start, where they are missing (Debian, as root)
+	$(if $(MISSING),$(if $(CAN_INSTALL),apt-get update && apt-get install -y --no-install-recommends $(MISSING),\
+	@echo 'Missing: $(MISSING). Only root can install them (make servers): tests that take them will fail'))
 
 # The race detector takes a C compiler.
 RACE = $(if $(shell command -v cc gcc),-race)
 
 .PHONY: test
-test: servers ## Run all tests, with the race detector where there is a C compiler
+test: servers $(WEB) ## Run all tests, with the race detector where there is a C compiler
 	go test -timeout 30m $(RACE) ./...
 	go test -run 'Twin|Allocate|PooledBuffers|PhasesOf' ./codec/... ./protocol/... ./lean/... ./load/... ./peers/...
 

@@ -62,6 +62,7 @@ var importRules = []importRule{
 	{"workload/*", join([]string{"workload", "store", "rpc", "setting"}, generated), implTests, reasonImpl},
 	{"catalog", join(interfaces, leaves, []string{"protocol/*", "workload/*", "plan"}), implTests, "it answers what a plan asks, and knows nothing of how things are measured"},
 
+	{"clients", generated, []string{"catalog", "internal/cli", "internal/program"}, "clients from outside know the schema and a port, and nothing else of tare's"},
 	{"service", join(interfaces, around, []string{"catalog", "service/port"}), implTests, reasonGiven},
 	{"service/port", []string{"protocol", "rpc"}, join(implTests, []string{"catalog", "protocol/*"}), "it is given protocols, and never knows one by its name"},
 	{"service/*", []string{"rpc"}, generated, "what makes a service one to keep stands around any handler, whatever it answers and whoever carries its calls"},
