@@ -37,6 +37,10 @@ bench: ## Run the benchmarks
 calibrate: ## Weigh known weights, to show whether tare weighs right on this machine
 	go run ./cmd/tare calibrate
 
+.PHONY: crash
+crash: ## Kill services under load, and see that nothing is lost and nothing paid twice
+	go run ./service/crash
+
 .PHONY: lint
 lint: $(BUF) ## Check Go, schemas, formatting and modules
 	go vet ./...

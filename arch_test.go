@@ -62,6 +62,7 @@ var importRules = []importRule{
 	{"workload/*", join([]string{"workload", "store", "rpc", "setting"}, generated), implTests, reasonImpl},
 	{"catalog", join(interfaces, leaves, []string{"protocol/*", "workload/*", "plan"}), implTests, "it answers what a plan asks, and knows nothing of how things are measured"},
 
+	{"service/crash", []string{"catalog", "internal/cli", "internal/program", "clients", "store", "store/*/*test", "gen/..."}, implTests, "it judges services from outside, by what clients were told and by what stores keep"},
 	{"clients", generated, []string{"catalog", "internal/cli", "internal/program"}, "clients from outside know the schema and a port, and nothing else of tare's"},
 	{"service", join(interfaces, around, []string{"catalog", "service/port"}), implTests, reasonGiven},
 	{"service/port", []string{"protocol", "rpc"}, join(implTests, []string{"catalog", "protocol/*"}), "it is given protocols, and never knows one by its name"},
@@ -102,6 +103,9 @@ var nameExceptions = []exception{
 	{"codec/protojson", "json", "what users call ProtoJSON is application/json on the wire"},
 	{"protocol/connect", "gzip", "the library offers this coding unasked, and must be told not to"},
 	{"lean", "connect", "a system call, as its errors name it"},
+	{"service/crash", "orders", "it kills the services of this one workload"},
+	{"service/crash", "sqlite", "unless told otherwise, it keeps records in what needs no server"},
+	{"service/crash", "postgres", "it has a server of its own, and kills that too"},
 	{"internal/environment", "memory", "of the machine"},
 	{"internal/cli", "json", "a format to print a report in, and no codec"},
 }
