@@ -142,18 +142,20 @@ func (w zeros) Calls(leg string, params setting.Values, seed uint64) iter.Seq[wo
 	}
 }
 
-// fill makes the last text of the first item of each list a long one.
+// fill makes the last text of each item of each list a long one.
 func fill(message reflect.Value) {
 	for i := range message.NumField() {
 		list := message.Field(i)
-		if list.Kind() != reflect.Slice || list.Len() == 0 {
+		if list.Kind() != reflect.Slice {
 			continue
 		}
-		item := list.Index(0)
-		for j := item.NumField() - 1; j >= 0; j-- {
-			if item.Field(j).Kind() == reflect.String {
-				item.Field(j).SetString(strings.Repeat("0", 20_000))
-				break
+		for n := range list.Len() {
+			item := list.Index(n)
+			for j := item.NumField() - 1; j >= 0; j-- {
+				if item.Field(j).Kind() == reflect.String {
+					item.Field(j).SetString(strings.Repeat("0", 1000))
+					break
+				}
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func TestPhasesOfEveryStack(t *testing.T) {
 	for _, stack := range innocents(t, c) {
 		t.Run(stack, func(t *testing.T) {
 			all, p := chained(t, c, w.Legs[len(w.Legs)-1].Name, stack)
-			must := []record.Phase{record.PhaseKernel, record.PhaseLibrary, record.PhaseEncode, record.PhaseDecode}
+			must := []record.Phase{record.PhaseKernel, record.PhaseLibrary, record.PhaseEncode, record.PhaseDecode, record.PhaseValidate}
 			if p.Scenarios[0].Factors["compressor"] != "none" {
 				must = append(must, record.PhaseCompress)
 			}

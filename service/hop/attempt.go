@@ -81,8 +81,8 @@ func (a *attempt) Send(out any) error {
 // tick is how much later than due an attempt may end.
 const tick = 50 * time.Millisecond
 
-// watch ends attempts that are due. One timer for all costs a call a tenth of
-// what a context with a timer of its own does, and runs only while there are any.
+// watch ends attempts that are due. One timer for all, which runs only while there
+// are any, spares each call a timer of its own and the allocations for it.
 type watch struct {
 	mu    sync.Mutex
 	open  map[*attempt]struct{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"math"
 	"regexp"
 	"slices"
@@ -68,12 +69,13 @@ func take(t testing.TB, leg string, given map[string]string, n int) []workload.C
 
 func handler(t testing.TB, tier string, s store.Store, next rpc.Handler) rpc.Handler {
 	t.Helper()
-	return serve(t, t.Context(), workload.Env{Tier: tier, Store: s, Next: next})
+	return serve(t.Context(), t, workload.Env{Tier: tier, Store: s, Next: next})
 }
 
 // serve gives a tier's handler behind the rules of its schema, until ctx ends.
-func serve(t testing.TB, ctx context.Context, env workload.Env) rpc.Handler {
+func serve(ctx context.Context, t testing.TB, env workload.Env) rpc.Handler {
 	t.Helper()
+	env.Log = slog.New(slog.DiscardHandler)
 	h, err := Workload{}.Handler(ctx, env)
 	if err != nil {
 		t.Fatal(err)

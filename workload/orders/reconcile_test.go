@@ -42,7 +42,7 @@ func open(t *testing.T, s store.Store, next, background rpc.Handler) (rpc.Handle
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	h, err := Workload{}.Handler(ctx, workload.Env{
-		Tier: orderTier, Store: s, Next: next, Background: background, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Tier: orderTier, Store: s, Next: next, Background: background, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -164,13 +164,19 @@ func TestAServiceThatIsDownIsAskedLittle(t *testing.T) {
 		for n := range 200 {
 			leave(t, s, fmt.Sprint(n))
 		}
-		down := &asking{Handler: payments(t), fail: func(string) error { return rpc.Errorf(rpc.Unavailable, "down") }}
+		var back atomic.Bool
+		down := &asking{Handler: payments(t), fail: func(string) error {
+			if back.Load() {
+				return nil
+			}
+			return rpc.Errorf(rpc.Unavailable, "down")
+		}}
 		_, end := open(t, s, down, nil)
 		time.Sleep(time.Minute)
 		if n := down.asked.Load(); n < 5 || n > 200 {
 			t.Errorf("in a minute it was asked %d times", n)
 		}
-		down.fail = nil
+		back.Store(true)
 		time.Sleep(time.Minute)
 		end()
 		if got := status(t, s, "199"); got != store.OrderPaid {

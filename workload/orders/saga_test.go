@@ -147,7 +147,7 @@ func openShop(t *testing.T, seed uint64) *shop {
 		faults: &faults{random: rand.New(rand.NewPCG(seed, 1))}, orders: memory.New(), payments: memory.New(),
 		known: map[string]rpc.Code{}, asked: map[string]*CreateOrderRequest{}, back: map[string]bool{},
 	}
-	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	quiet := slog.New(slog.DiscardHandler)
 	var err error
 	s.payment, err = Workload{}.Handler(t.Context(), workload.Env{Tier: paymentTier, Store: faultyStore{s.payments, s.faults}, Log: quiet})
 	if err != nil {
@@ -238,15 +238,15 @@ func (s *shop) audit(t *testing.T) (paid, refused, given int) {
 			taken[p.User] += p.Amount.Minor - p.Refunded
 		}
 		told, ok := s.known[id]
-		switch {
-		case o.Status == store.OrderPending:
+		switch o.Status {
+		case store.OrderPending:
 			t.Errorf("%s is still pending", id)
-		case o.Status == store.OrderPaid:
+		case store.OrderPaid:
 			paid++
 			if !charged || p.Amount != o.Total || p.Refunded != 0 && !s.back[id] || ok && told != rpc.OK {
 				t.Errorf("%s is paid; payment %+v, told %v", id, p, told)
 			}
-		case o.Status == store.OrderRefused:
+		case store.OrderRefused:
 			refused++
 			if charged {
 				given++
