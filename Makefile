@@ -1,21 +1,25 @@
 # Every task that a person or CI runs. "make" alone lists them.
 
 BUF = tools/node_modules/.bin/buf
+WEB = clients/web/dist/main.js
 
 .PHONY: help
 help: ## List the tasks
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-# Tests start a PostgreSQL server of their own, of this major version where there
-# is none: that of Debian 12.
-POSTGRESQL = 15
+# Programs that tests start, where they are missing, as packages of Debian 12.
 INITDB = $(shell command -v initdb || ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null)
+BROWSER = $(shell command -v chromium-headless-shell || command -v chromium || command -v google-chrome)
+MISSING = $(strip \
+	$(if $(INITDB)$(TARE_TEST_POSTGRES),,postgresql-15) \
+	$(if $(BROWSER),,chromium-headless-shell) \
+	$(if $(shell command -v curl),,curl))
 CAN_INSTALL = $(shell test "$$(id -u)" = 0 && command -v apt-get)
 
 .PHONY: servers
-servers: ## Install the servers that tests start, where they are missing (Debian, as root)
-	$(if $(INITDB)$(TARE_TEST_POSTGRES),,$(if $(CAN_INSTALL),apt-get update && apt-get install -y --no-install-recommends postgresql-$(POSTGRESQL),\
-	@echo 'PostgreSQL is missing, and only root can install it (make servers): its tests will fail'))
+servers: ## Install the programs that tests start, where they are missing (Debian, as root)
+	$(if $(MISSING),$(if $(CAN_INSTALL),apt-get update && apt-get install -y --no-install-recommends $(MISSING),\
+	@echo 'Missing: $(MISSING). Only root can install them (make servers): tests that take them will fail'))
 
 # The race detector takes a C compiler.
 RACE = $(if $(shell command -v cc gcc),-race)
@@ -23,7 +27,7 @@ RACE = $(if $(shell command -v cc gcc),-race)
 .PHONY: test
 # Most of the time of the command line's tests is waiting, so that more of them than
 # there are cores run side by side.
-test: servers ## Run all tests, with the race detector where there is a C compiler
+test: servers $(WEB) ## Run all tests, with the race detector where there is a C compiler
 	go test -timeout 30m -parallel 6 $(RACE) ./...
 	go test -run 'Twin|Allocate|PooledBuffers|PhasesOf' ./codec/... ./protocol/... ./lean/... ./load/... ./peers/...
 
@@ -35,6 +39,10 @@ bench: ## Run the benchmarks
 calibrate: ## Weigh known weights, to show whether tare weighs right on this machine
 	go run ./cmd/tare calibrate
 
+.PHONY: crash
+crash: ## Kill services under load, and see that nothing is lost and nothing paid twice
+	go run ./service/crash
+
 .PHONY: lint
 lint: $(BUF) ## Check Go, schemas, formatting and modules
 	go vet ./...
@@ -43,15 +51,25 @@ lint: $(BUF) ## Check Go, schemas, formatting and modules
 	$(BUF) format --diff --exit-code
 	go mod tidy -diff
 
+.PHONY: web
+web: $(WEB) ## Build the page that orders, clients/web
+
 .PHONY: generate
-generate: $(BUF) ## Generate gen/ from proto/
+generate: $(BUF) ## Generate gen/ and clients/web/gen/ from proto/
 	$(BUF) generate
 
 .PHONY: generated
-generated: generate ## Fail if gen/ is not what proto/ generates
-	git diff --exit-code -- gen
-	test -z "$$(git status --porcelain -- gen)"
+generated: generate ## Fail if what is generated is not what proto/ generates
+	git diff --exit-code -- gen clients/web/gen
+	test -z "$$(git status --porcelain -- gen clients/web/gen)"
 
 $(BUF): tools/package-lock.json
 	cd tools && npm ci --no-fund --no-audit
+	touch $@
+
+$(WEB): clients/web/node_modules $(wildcard clients/web/*.json) $(shell find clients/web/src clients/web/gen -type f)
+	cd clients/web && npm run build
+
+clients/web/node_modules: clients/web/package-lock.json
+	cd clients/web && npm ci --no-fund --no-audit
 	touch $@

@@ -66,6 +66,8 @@ var importRules = []importRule{
 	{"call", []string{"rpc", "codec", "compress", "protocol", "call/*"}, join(implTests, []string{"catalog", "protocol/*"}), "one call for a person takes no plan and no workload, and is told by a Catalog what it speaks"},
 	{"catalog", join(interfaces, leaves, []string{"protocol/*", "workload/*", "plan", "call"}), implTests, "it answers what a plan asks and what a person calls by, and knows nothing of how things are measured"},
 
+	{"service/crash", []string{"catalog", "internal/cli", "internal/program", "clients", "store", "store/*/*test", "gen/..."}, implTests, "it judges services from outside, by what clients were told and by what stores keep"},
+	{"clients", generated, []string{"catalog", "internal/cli", "internal/program"}, "clients from outside know the schema and a port, and nothing else of tare's"},
 	{"service", join(interfaces, []string{"catalog", "service/*"}), implTests, reasonGiven},
 	{"service/port", []string{"protocol", "rpc"}, join(implTests, []string{"catalog", "protocol/*"}), "it is given protocols, and never knows one by its name"},
 	{"service/openapi", []string{"rpc", "gen/comments"}, join(implTests, []string{"protocol/*"}), "routes and schema are described as they are declared, whatever answers them"},
@@ -109,6 +111,9 @@ var nameExceptions = []exception{
 	{"call", "grpc", "a scheme of URLs, as grpcurl and others have it"},
 	{"call", "gzip", "the library offers this coding unasked, and must be told not to"},
 	{"lean", "connect", "a system call, as its errors name it"},
+	{"service/crash", "orders", "it kills the services of this one workload"},
+	{"service/crash", "sqlite", "unless told otherwise, it keeps records in what needs no server"},
+	{"service/crash", "postgres", "it has a server of its own, and kills that too"},
 	{"internal/environment", "memory", "of the machine"},
 	{"service/observe", "json", "a format of the log, and no codec"},
 	{"internal/cli", "json", "a format to print a report in, and no codec"},

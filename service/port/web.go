@@ -181,14 +181,6 @@ func (b *byMedia) other(w http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(w, r)
 		return
 	}
-	if mediaOf(r) == "" { // without a body, what is asked for tells the codec
-		for accepted := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
-			if h := b.rest[canonical(strings.TrimSpace(accepted))]; h != nil {
-				h.ServeHTTP(w, r)
-				return
-			}
-		}
-	}
 	if types := b.takes[r.URL.Path]; types != nil {
 		w.Header().Set("Accept-Post", strings.Join(types, ", "))
 		http.Error(w, fmt.Sprintf("%s does not take content type %q, but %s",
