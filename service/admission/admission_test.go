@@ -292,7 +292,10 @@ func TestLeavingAtOnesTurn(t *testing.T) {
 			c.call(ctx, unary, job{name: "leaves"})
 			c.wg.Wait()
 			c.call(t.Context(), unary, job{name: "next"})
-			if _, begun := c.got["next"]; begun {
+			c.mu.Lock()
+			_, ended := c.got["next"]
+			c.mu.Unlock()
+			if ended {
 				t.Fatal("the handler takes a second, and did not")
 			}
 			time.Sleep(time.Second)

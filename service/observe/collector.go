@@ -131,7 +131,7 @@ func (c *collector) post(ctx context.Context, body []byte) error {
 	if err != nil {
 		return err
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }() // what it is asked for is read by then
 	if res.StatusCode/100 == 2 {
 		_, err := io.Copy(io.Discard, res.Body)
 		return err

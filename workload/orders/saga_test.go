@@ -37,6 +37,19 @@ func (f *faults) draw(n int) int {
 	return f.random.IntN(n)
 }
 
+// later does something once its caller has gone, unless faults are mended by now.
+func (f *faults) later(delay time.Duration, do func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.mended {
+		return
+	}
+	f.late.Go(func() {
+		time.Sleep(delay)
+		do()
+	})
+}
+
 func (f *faults) mend() {
 	f.mu.Lock()
 	f.mended = true
@@ -76,10 +89,7 @@ func (f faulty) Handle(ctx context.Context, m *rpc.Method, s rpc.Stream) error {
 			return err
 		}
 		delay := time.Duration(f.draw(30_000)) * time.Millisecond
-		f.late.Go(func() {
-			time.Sleep(delay)
-			_, _ = rpc.Invoke(context.WithoutCancel(ctx), f.within, m, in)
-		})
+		f.later(delay, func() { _, _ = rpc.Invoke(context.WithoutCancel(ctx), f.within, m, in) })
 		return lost
 	case 7:
 		return &rpc.Error{Code: rpc.ResourceExhausted, Message: "full", RetryAfter: 100 * time.Millisecond}
