@@ -165,7 +165,8 @@ func (s *Sweep) holds() string {
 			params = append(params, p)
 		}
 	}
-	return holding("Each row", s.Workload, params, first.Conditions.Store, s.Load, first.Conditions.Environment)
+	store := shared(s.Points, func(d *Document) string { return d.Conditions.Store })
+	return holding("Each row", s.Workload, params, store, s.Load, first.Conditions.Environment)
 }
 
 func find(all []NamedString, name string) string {

@@ -63,6 +63,14 @@ var axes = []axis{
 		},
 	},
 	{
+		name: "store", shown: "store", split: splitNumbers,
+		taken: func(r plan.Request, _ string) bool { return r.Store != "" },
+		set: func(r *plan.Request, _, value string) error {
+			r.Store = value
+			return nil
+		},
+	},
+	{
 		name: "link", shown: "link", split: splitLinks,
 		taken: func(r plan.Request, _ string) bool { return r.Link != "" },
 		set: func(r *plan.Request, _, value string) error {

@@ -60,6 +60,9 @@ func TestASweepSetsOneThing(t *testing.T) {
 		{"rate=400%,max", func(r plan.Request, i int) bool {
 			return r.Rate == 0 && r.RateShare == []float64{4, 0}[i] && r.Arrivals == []string{plan.Constant, ""}[i]
 		}},
+		{"store=memory,sqlite:a.db?commit=each", func(r plan.Request, i int) bool {
+			return r.Store == []string{"memory", "sqlite:a.db?commit=each"}[i] && !r.Sweep.Ordered
+		}},
 		{"link=wan,10mbit,2ms", func(r plan.Request, i int) bool {
 			return r.Link == []string{"100mbit,40ms", "10mbit,2ms"}[i]
 		}},

@@ -25,7 +25,7 @@ func (a *app) planCommand() *cobra.Command {
 		Short: "Show what compare would run with the same flags, and what it would leave out",
 		Args:  one("the name of a workload"),
 		RunE: func(c *cobra.Command, args []string) error {
-			_, s, err := a.plan(&e, c.Flags(), args[0])
+			_, _, s, err := a.plan(&e, c.Flags(), args[0])
 			if err != nil {
 				return err
 			}
@@ -56,7 +56,7 @@ func (a *app) compareCommand() *cobra.Command {
 			if err != nil {
 				return usage(err)
 			}
-			requests, series, err := a.plan(&e, c.Flags(), args[0])
+			requests, addresses, series, err := a.plan(&e, c.Flags(), args[0])
 			if err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ func (a *app) compareCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.compare(c.Context(), &comparison{requests, series, processes{peers, where, e.request.Store}, dir}, render, set)
+			return a.compare(c.Context(), &comparison{requests, series, processes{peers: peers, where: where}, addresses, dir}, render, set)
 		},
 	}
 	e.declare(c, a.catalog)
@@ -90,7 +90,7 @@ func (a *app) compareCommand() *cobra.Command {
 type processes struct {
 	peers map[string][]string // words that start a tier, where another program serves it
 	where record.Pinned
-	store string // address, with what is secret in it
+	store string // address of a point's, with what is secret in it
 }
 
 // foreign gives the words that start each tier which another program serves. A
@@ -112,16 +112,15 @@ func foreign(words []string, p *plan.Plan) (map[string][]string, error) {
 
 // plan designs the experiments that the flags ask for. Every error of it is one
 // of usage.
-func (a *app) plan(e *experiment, given *pflag.FlagSet, workload string) ([]plan.Request, *plan.Series, error) {
-	requests, err := e.requests(given, workload)
-	if err != nil {
-		return nil, nil, err
+func (a *app) plan(e *experiment, given *pflag.FlagSet, workload string) (requests []plan.Request, stores []string, s *plan.Series, err error) {
+	if requests, err = e.requests(given, workload); err != nil {
+		return nil, nil, nil, err
 	}
-	if err := a.checkStore(requests); err != nil {
-		return nil, nil, usage(fmt.Errorf("--store %w", err))
+	if stores, err = a.takeStores(requests); err != nil {
+		return nil, nil, nil, usage(fmt.Errorf("--store %w", err))
 	}
-	s, err := plan.NewSeries(requests, a.facts())
-	return requests, s, usage(err)
+	s, err = plan.NewSeries(requests, a.facts())
+	return requests, stores, s, usage(err)
 }
 
 // compare measures, and prints what it means. What was measured before an error

@@ -51,7 +51,7 @@ func (e *experiment) declare(c *cobra.Command, known catalog.Catalog) {
 	f.StringVar(&r.Driver, "driver", plan.Native, "native: the client library that the stack's users have; lean: prepared bytes at the least cost")
 	f.StringArrayVar(&e.params, "param", nil, "parameter of the workload, NAME=VALUE; may be repeated")
 	f.StringArrayVar(&e.sweep, "sweep", nil, "AXIS=VALUE,VALUE: a run for each value, and a table of them all; axes: "+axisNames())
-	f.StringVar(&r.Store, "store", known.KeptIn, "what the services keep their records in, each server apart from the others; tare stacks lists the kinds")
+	f.StringVar(&r.Store, "store", "", fmt.Sprintf("what the services keep their records in, each server apart from the others; tare stacks lists the kinds (default %s)", known.KeptIn))
 	f.DurationVar(&r.Timeout, "timeout", plan.DefaultTimeout, "deadline of each call")
 	f.Uint64Var(&r.Seed, "seed", 1, "seed of calls, arrivals and order; 0 draws one")
 	f.DurationVar(&r.Slice, "slice", 0, "length of a trial (default: what suits the workload; 2s or more with --rate)")

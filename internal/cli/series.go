@@ -21,6 +21,7 @@ type comparison struct {
 	requests []plan.Request // for each point of the series
 	series   *plan.Series
 	run      processes
+	stores   []string // addresses, for each point, with what is secret in them
 	dir      string
 }
 
@@ -29,6 +30,13 @@ const pilotName = "pilot"
 
 // sweeps says whether there is a folder for each point.
 func (c *comparison) sweeps() bool { return c.requests[0].Sweep != nil }
+
+// at are the processes of a point.
+func (c *comparison) at(point int) processes {
+	run := c.run
+	run.store = c.stores[point]
+	return run
+}
 
 // folder is where the results of a point go.
 func (c *comparison) folder(point int) string {
@@ -88,7 +96,7 @@ func (a *app) measure(ctx context.Context, c *comparison) (runs []*record.Run, e
 		for _, n := range p.Notes {
 			fmt.Fprintf(a.Err, "note: %s\n", n)
 		}
-		run, err := a.run(ctx, p, c.run, c.folder(i))
+		run, err := a.run(ctx, p, c.at(i), c.folder(i))
 		if run != nil {
 			runs = append(runs, run)
 		}
@@ -105,7 +113,7 @@ func (a *app) measure(ctx context.Context, c *comparison) (runs []*record.Run, e
 // pilot finds what a rate is a share of.
 func (a *app) pilot(ctx context.Context, p *plan.Plan, c *comparison, point int) (*record.Pilot, error) {
 	fmt.Fprintf(a.Err, "pilot: what each stack carries with %d in flight\n", p.InFlight)
-	run, err := a.run(ctx, p, c.run, c.pilotFolder(point))
+	run, err := a.run(ctx, p, c.at(point), c.pilotFolder(point))
 	if err != nil {
 		return nil, err
 	}

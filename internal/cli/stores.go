@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/tare-bench/tare/plan"
@@ -8,21 +9,29 @@ import (
 	"github.com/tare-bench/tare/store"
 )
 
-// checkStore refuses an address that no kind of store takes, and leaves in the
-// requests what of it plans, results and reports may tell.
-func (a *app) checkStore(requests []plan.Request) error {
+// takeStores gives the address of each request's store, and leaves in the
+// requests what of it plans, results and reports may tell. An address that no
+// kind of store takes is an error.
+func (a *app) takeStores(requests []plan.Request) (addresses []string, err error) {
 	for i := range requests {
 		r := &requests[i]
+		r.Store = cmp.Or(r.Store, a.catalog.KeptIn)
 		s, err := a.stores(r.Store)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if _, err := s.Apart("a"); err != nil {
-			return err
+			return nil, err
 		}
+		addresses = append(addresses, r.Store)
 		r.Store = store.Redact(r.Store)
+		if r.Sweep != nil {
+			point := *r.Sweep
+			point.Value = store.Redact(point.Value) // which is an address where stores differ
+			r.Sweep = &point
+		}
 	}
-	return nil
+	return addresses, nil
 }
 
 // stores are those beside the one at an address.
