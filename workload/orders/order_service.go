@@ -52,7 +52,8 @@ func newOrderService(ctx context.Context, env workload.Env) (rpc.Handler, error)
 		WatchOrders: s.changes.watch(ctx),
 	}
 	s.running.Go(func() { s.changes.follow(ctx) })
-	s.running.Go(func() { newReconciler(s.till, orders, background).run(ctx) })
+	r := newReconciler(s.till, orders, background)
+	s.running.Go(func() { r.run(ctx) })
 	return s, nil
 }
 

@@ -27,12 +27,13 @@ const (
 type reconciler struct {
 	till
 	lists store.OrderLists
-	stuck int // orders that stayed pending in the last pass
+	began time.Time // before the first call of this process
+	stuck int       // orders that stayed pending in the last pass
 }
 
 func newReconciler(t till, lists store.OrderLists, payments rpc.Handler) *reconciler {
 	t.payments = payments
-	return &reconciler{till: t, lists: lists}
+	return &reconciler{till: t, lists: lists, began: now()}
 }
 
 // run settles until ctx ends. Services that share a store keep out of step by
@@ -52,11 +53,21 @@ func (r *reconciler) run(ctx context.Context) {
 	}
 }
 
+// before is the time by which an order was created that no call is at any more:
+// it is old, or from before this process. Another that shares the store may be at
+// one of these; then the two agree.
+func (r *reconciler) before() time.Time {
+	if old := now().Add(-unattended); old.After(r.began) {
+		return old
+	}
+	return r.began
+}
+
 // pass looks at the oldest pending orders, and says whether to go on at once:
 // that there were many and all were settled.
 func (r *reconciler) pass(ctx context.Context) (more bool) {
 	limit := reconcileBatch + min(r.stuck, mostStuck)
-	pending, err := r.lists.PendingBefore(ctx, now().Add(-unattended), limit)
+	pending, err := r.lists.PendingBefore(ctx, r.before(), limit)
 	if err != nil {
 		if ctx.Err() == nil {
 			r.log.Warn("look for pending orders", "error", err)

@@ -95,18 +95,18 @@ func TestPendingOrdersAreSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memory.New()
 		leave(t, s, "old")
-		time.Sleep(10 * time.Second)
-		leave(t, s, "young")
+		time.Sleep(time.Millisecond)
 		next, background := &asking{Handler: payments(t)}, &asking{Handler: payments(t)}
 		_, end := open(t, s, next, background)
-		time.Sleep(13 * time.Second) // a pass or two
+		leave(t, s, "young")
+		time.Sleep(8 * time.Second) // a pass or two
 		if got := status(t, s, "old"); got != store.OrderPaid {
 			t.Errorf("the old order is %d", got)
 		}
 		if got := status(t, s, "young"); got != store.OrderPending {
 			t.Errorf("the young order is %d", got)
 		}
-		time.Sleep(10 * time.Second)
+		time.Sleep(15 * time.Second)
 		if got := status(t, s, "young"); got != store.OrderPaid {
 			t.Errorf("the young order is %d, and is young no longer", got)
 		}
