@@ -17,9 +17,17 @@ var ErrNoPilot = errors.New("the rate is a share of a throughput that no pilot h
 // calls over the same stacks in a closed loop, for a few seconds. It gives no
 // verdict, so that it needs no restarts.
 func Pilot(r Request) Request {
-	r.Rate, r.RateShare, r.Arrivals, r.Pilot = 0, 0, "", nil
+	r.Pilot = nil
 	r.Calls, r.Precision, r.Slice, r.Sweep = 0, 0, 0, nil
 	r.For, r.Blocks, r.Phases = PilotFor, 1, new(time.Duration(0))
+	return Saturating(r)
+}
+
+// Saturating is a request for a closed loop in place of r's open one. Slots that
+// an open loop may need when it is refused would make calls wait in a closed one.
+func Saturating(r Request) Request {
+	r.Rate, r.RateShare, r.Arrivals = 0, 0, ""
+	r.InFlight = min(r.InFlight, DefaultSlots)
 	return r
 }
 

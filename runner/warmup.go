@@ -28,7 +28,9 @@ func (c *contender) warmUp(ctx context.Context, p *plan.Plan, block int) (record
 	var rates []float64
 	for n := 0; !w.Level && w.Seconds < atMost.Seconds(); n++ {
 		t := ask(p, plan.Trial{Duration: slice}, warmUpSeed(block, n))
-		t.Rate = 0 // in a closed loop, whose rate tells how warm the processes are
+		if t.Rate > 0 { // in a closed loop, whose rate tells how warm the processes are
+			t.Rate, t.InFlight = 0, min(t.InFlight, plan.DefaultSlots)
+		}
 		observed, err := c.load(ctx, t)
 		if !c.goOn(err) {
 			return w, err

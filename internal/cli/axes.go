@@ -56,7 +56,7 @@ var axes = []axis{
 		taken: func(r plan.Request, _ string) bool { return r.Rate != 0 || r.RateShare != 0 },
 		set: func(r *plan.Request, _, value string) error {
 			if value == saturation {
-				r.Arrivals = "" // of the other points
+				*r = plan.Saturating(*r)
 				return nil
 			}
 			return setRate(r, value)
