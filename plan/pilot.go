@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 	"time"
@@ -23,11 +24,15 @@ func Pilot(r Request) Request {
 	return Saturating(r)
 }
 
-// Saturating is a request for a closed loop in place of r's open one. Slots that
-// an open loop may need when it is refused would make calls wait in a closed one.
+// Saturating is a request for a closed loop in place of r's open one, with no more
+// in flight than services work for. Slots that an open loop may fill with calls
+// that are refused at once would each hold a call in a closed one.
 func Saturating(r Request) Request {
 	r.Rate, r.RateShare, r.Arrivals = 0, 0, ""
 	r.InFlight = min(r.InFlight, DefaultSlots)
+	if r.Admit > 0 {
+		r.InFlight = min(cmp.Or(r.InFlight, DefaultInFlight), r.Admit)
+	}
 	return r
 }
 
