@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/tare-bench/tare/store"
 	"github.com/tare-bench/tare/store/postgres/postgrestest"
 )
@@ -333,5 +335,38 @@ func TestAStoreThatIsClosed(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "closed") {
 			t.Errorf("%s: %v; want an error that says so", what, err)
 		}
+	}
+}
+
+// A refund finds a payment whose account was not locked, since another process
+// charged it in between: it came before the payment.
+func TestARefundThatOvertakesItsPayment(t *testing.T) {
+	l := newLedger()
+	l.payments["p"] = &paid{paymentRow: paymentRow{aPayment("p"), opening - 1}, kept: true}
+	r := &refund{given: store.Refund{PaymentID: "p", ID: "r"}}
+	r.apply(l)
+	if !errors.Is(r.answer, store.ErrNotFound) || len(l.refunds) > 0 {
+		t.Errorf("it is answered by %v, %+v, want %v", r.answer, r.made, store.ErrNotFound)
+	}
+}
+
+// The first payment of an account waits for the disk as others do, where the
+// server's default is not to.
+func TestAFirstPaymentIsSynced(t *testing.T) {
+	s := opened(t, apart(t, postgrestest.Address(t), "synchronous_commit=off"))
+	defer s.Close()
+	err := s.writes.AcquireFunc(t.Context(), func(c *pgxpool.Conn) error {
+		if _, err := s.readLedger(t.Context(), c.Conn(), []paymentChange{&charge{payment: aPayment("first")}}); err != nil {
+			return err
+		}
+		var set string
+		err := c.QueryRow(t.Context(), "SELECT current_setting('synchronous_commit')").Scan(&set)
+		if set != "on" {
+			t.Errorf("synchronous_commit is %q, want on", set)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -28,6 +28,8 @@ type paid struct {
 	kept, changed bool
 }
 
+func (p *paid) account() account { return account{p.User, p.Amount.Currency} }
+
 type refundKey struct{ payment, id string }
 
 type given struct {
@@ -72,7 +74,7 @@ func (c *refund) size() int { return len(c.given.PaymentID) }
 func (c *refund) apply(l *ledger) {
 	c.made, c.answer = store.Refunded{}, nil
 	p := l.payments[c.given.PaymentID]
-	if p == nil {
+	if p == nil || l.accounts[p.account()] == nil { // charged by another process, after the accounts were locked
 		c.answer = store.ErrNotFound
 		return
 	}
@@ -103,7 +105,7 @@ func (l *ledger) giveBack(p *paid, asked int64) *given {
 	if minor == 0 || minor > left {
 		return nil
 	}
-	a := l.accounts[account{p.User, p.Amount.Currency}]
+	a := l.accounts[p.account()]
 	a.balance += minor
 	p.Refunded += minor
 	a.changed, p.changed = true, true

@@ -113,11 +113,11 @@ func (s *Store) readLedger(ctx context.Context, conn *pgx.Conn, batch []paymentC
 	l := newLedger()
 	var b pgx.Batch
 	b.Queue(s.sql.begin)
+	b.Queue(s.sql.sync)
 	b.Queue(s.sql.lockAccounts, w.users, w.currencies, w.refunded).Query(func(rows pgx.Rows) error {
 		var of account
 		var balance int64
-		var set string
-		_, err := pgx.ForEachRow(rows, []any{&of.user, &of.currency, &balance, &set}, func() error {
+		_, err := pgx.ForEachRow(rows, []any{&of.user, &of.currency, &balance}, func() error {
 			l.accounts[of] = &entry{balance: balance, kept: true}
 			return nil
 		})

@@ -10,7 +10,7 @@ type statements struct {
 	add, settle, byIDs, byID           string
 	before, beforeOf, changes, pending string
 	// payments
-	begin, lockAccounts, payments, refunds         string
+	begin, sync, lockAccounts, payments, refunds   string
 	open, setBalance, addPayment, setRefunded, end string
 	addRefund, payment                             string
 }
@@ -45,8 +45,9 @@ func newStatements(schema string) statements {
 		pending:  in(orders + "WHERE o.status = 'pending' AND o.created_at < $1 ORDER BY o.created_at, o.number LIMIT $2"),
 
 		begin: "BEGIN ISOLATION LEVEL READ COMMITTED",
+		sync:  "SELECT " + synced, // not beside rows, of which there may be none
 		// In one order for all, or two batches could wait for each other.
-		lockAccounts: in(`SELECT a.user_name, a.currency, a.balance_minor, ` + synced + ` FROM SCHEMA.accounts a WHERE (a.user_name, a.currency) IN (
+		lockAccounts: in(`SELECT a.user_name, a.currency, a.balance_minor FROM SCHEMA.accounts a WHERE (a.user_name, a.currency) IN (
 				SELECT t.user_name, t.currency FROM unnest($1::text[], $2::text[]) AS t (user_name, currency)
 				UNION ALL SELECT p.user_name, p.currency FROM SCHEMA.payments p WHERE p.id = ANY ($3))
 			ORDER BY a.user_name, a.currency FOR UPDATE OF a`),
