@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,7 +16,6 @@ type calls struct {
 	handler  rpc.Handler
 	log      *slog.Logger
 	inFlight atomic.Int64
-	all      sync.WaitGroup
 
 	ending     context.Context
 	endStreams context.CancelFunc
@@ -31,14 +29,12 @@ func newCalls(h rpc.Handler, log *slog.Logger) *calls {
 
 func (c *calls) Handle(ctx context.Context, m *rpc.Method, s rpc.Stream) (err error) {
 	c.inFlight.Add(1)
-	c.all.Add(1)
 	defer func() {
 		if cause := recover(); cause != nil {
 			c.log.Error("handler panicked", "method", m.Path(), "cause", cause, "stack", string(debug.Stack()))
 			err = rpc.Errorf(rpc.Internal, "%s failed for a reason of its own; it has been logged", m.Name)
 		}
 		c.inFlight.Add(-1)
-		c.all.Done()
 	}()
 	if m.Kind.StreamsOut() {
 		return c.stream(ctx, m, s)
@@ -62,17 +58,17 @@ func (c *calls) stream(ctx context.Context, m *rpc.Method, s rpc.Stream) error {
 // untilCut is how long a handler has to return once its call has been cut.
 const untilCut = time.Second
 
-// wait returns when all handlers have, or do not for long.
+// wait returns when all handlers have, or do not for long. It looks now and then,
+// since a WaitGroup may not grow while it is waited for, and a call may begin on
+// a connection that is just being cut.
 func (c *calls) wait() {
-	ended := make(chan struct{})
-	go func() {
-		c.all.Wait()
-		close(ended)
-	}()
-	t := time.NewTimer(untilCut)
-	defer t.Stop()
-	select {
-	case <-ended:
-	case <-t.C:
+	const looks = 100
+	tick := time.NewTicker(untilCut / looks)
+	defer tick.Stop()
+	for range looks {
+		if c.inFlight.Load() == 0 {
+			return
+		}
+		<-tick.C
 	}
 }

@@ -75,12 +75,29 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	return c.Conn.SetReadDeadline(t)
 }
 
-// hurry ends every read that would wait.
+// SetWriteDeadline changes nothing once the connection is hurried.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.hurried {
+		return nil
+	}
+	return c.Conn.SetWriteDeadline(t)
+}
+
+// SetDeadline is SetReadDeadline and SetWriteDeadline.
+func (c *conn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
+
+// hurry ends every read that would wait, and soon every write.
 func (c *conn) hurry() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hurried = true
-	_ = c.Conn.SetReadDeadline(time.Unix(1, 0)) // it is closed, or will be
+	now := time.Now()
+	_ = c.Conn.SetReadDeadline(now) // it is closed, or will be
+	_ = c.Conn.SetWriteDeadline(now.Add(untilCut))
 }
 
 // secured is a conn whose user asks itself for the state of TLS.

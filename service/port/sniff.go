@@ -42,13 +42,13 @@ func sniff(c net.Conn, l protocol.Limits) (opening, error) {
 	}
 	if err != nil {
 		if s.http2 {
-			_, _ = c.Write(goAway) // no request was begun: its client may make it anew
+			_ = s.send(goAway) // no request was begun: its client may make it anew
 		}
 		return opening{}, err
 	}
 	o := opening{read: s.buf, http2: s.http2}
 	o.media, o.agent = s.fields()
-	return o, c.SetReadDeadline(time.Time{})
+	return o, c.SetDeadline(time.Time{})
 }
 
 type sniffer struct {
@@ -63,6 +63,7 @@ type sniffer struct {
 	waiting bool   // no frame has begun
 	begun   bool   // the first request's header has
 	header  []byte // of it, compressed
+	unheard error  // why nothing more can be sent
 }
 
 // preface reads until it is clear whether the client speaks HTTP/2, and sends
@@ -81,8 +82,7 @@ func (s *sniffer) preface() error {
 		}
 	}
 	s.http2, s.at = true, len(preface)
-	_, err := s.conn.Write(settings(s.limits))
-	return err
+	return s.send(settings(s.limits))
 }
 
 // frame reads one frame, and says whether it was the last that is needed.
@@ -142,8 +142,18 @@ func (s *sniffer) ping(frame []byte) error {
 	answer := bytes.Clone(frame)
 	answer[4] = byte(http2.FlagPingAck) // the flags of a frame
 	s.buf = slices.Delete(s.buf, s.at, s.at+len(frame))
-	_, err := s.conn.Write(answer)
-	return err
+	return s.send(answer)
+}
+
+// send writes to a client, which may read nothing of it.
+func (s *sniffer) send(frame []byte) error {
+	if s.unheard == nil {
+		s.unheard = s.conn.SetWriteDeadline(time.Now().Add(s.limits.HeaderTimeout))
+	}
+	if s.unheard == nil {
+		_, s.unheard = s.conn.Write(frame)
+	}
+	return s.unheard
 }
 
 // fields gives the content type and the user agent in the first request's

@@ -215,6 +215,9 @@ func (c *recorded) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
+func (c *recorded) SetWriteDeadline(time.Time) error { return nil }
+func (c *recorded) SetDeadline(t time.Time) error    { return c.SetReadDeadline(t) }
+
 // pongs counts the pings that were answered, behind the settings.
 func (c *recorded) pongs(t *testing.T) int {
 	rest, found := bytes.CutPrefix(c.written.Bytes(), settings(DefaultLimits))
@@ -283,6 +286,35 @@ func TestSlowClientsAreGivenUp(t *testing.T) {
 				t.Errorf("%s: the client got %q", test.name, b)
 			}
 			sending.Wait()
+		})
+	}
+}
+
+// TestClientsThatReadNothingAreGivenUp, though they send all the while: sooner
+// where the port ends.
+func TestClientsThatReadNothingAreGivenUp(t *testing.T) {
+	for _, test := range []struct {
+		hurried bool
+		after   time.Duration
+	}{{false, DefaultLimits.HeaderTimeout}, {true, untilCut}} {
+		synctest.Test(t, func(t *testing.T) {
+			client, server := net.Pipe()
+			go func() {
+				_, _ = client.Write(frames(func(f *http2.Framer) { _ = f.WritePing(false, [8]byte{}) }))
+			}()
+			c := &conn{Conn: server, left: func() {}}
+			if test.hurried {
+				go func() {
+					synctest.Wait()
+					c.hurry()
+				}()
+			}
+			began := time.Now()
+			_, err := sniff(c, DefaultLimits)
+			if d := time.Since(began); d != test.after || !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("hurried %v: given up after %v with %v, want %v", test.hurried, d, err, test.after)
+			}
+			_ = c.Close()
 		})
 	}
 }
