@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -80,13 +81,10 @@ func (c *certificate) load() error {
 }
 
 func (c *certificate) read() error {
+	file, missing := os.Stat(c.Cert) // first: what is written meanwhile is then read the next time
 	read, err := tls.LoadX509KeyPair(c.Cert, c.Key)
-	if err != nil {
+	if err = cmp.Or(err, missing); err != nil {
 		return fmt.Errorf("load certificate %s with key %s: %w", c.Cert, c.Key, err)
-	}
-	file, err := os.Stat(c.Cert)
-	if err != nil {
-		return fmt.Errorf("load certificate: %w", err)
 	}
 	c.current, c.written, c.looked = &read, file.ModTime(), time.Now()
 	return nil
