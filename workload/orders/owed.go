@@ -2,6 +2,7 @@ package orders
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 const doubt = time.Minute
 
 // mostOwed bounds what is kept of it. Of more refusals in a minute, those beyond
-// are not looked at again.
+// are not looked at again. A payment that is known to be owed is kept in any case.
 const mostOwed = 1 << 16
 
 // refusedRefund is the ID under which the payment of a refused order goes back.
@@ -35,13 +36,14 @@ type debt struct {
 
 func newOwed() *owed { return &owed{orders: make(map[string]debt)} }
 
-func (w *owed) now(o store.Order)   { w.add(o, now()) }
-func (w *owed) maybe(o store.Order) { w.add(o, now().Add(doubt)) }
+func (w *owed) now(o store.Order)   { w.add(o, now(), math.MaxInt) }
+func (w *owed) maybe(o store.Order) { w.add(o, now().Add(doubt), mostOwed) }
 
-func (w *owed) add(o store.Order, due time.Time) {
+// add keeps a debt where fewer than most are kept.
+func (w *owed) add(o store.Order, due time.Time, most int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.orders) < mostOwed {
+	if len(w.orders) < most {
 		o.Lines = nil
 		w.orders[o.ID] = debt{o, due}
 	}
