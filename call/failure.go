@@ -14,6 +14,7 @@ import (
 	"github.com/jhump/protoreflect/v2/protoresolve"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/tare-bench/tare/call/wire"
@@ -140,13 +141,18 @@ func detail(any *anypb.Any, types protoresolve.TypeResolver) []string {
 	return []string{name + ": " + string(text)}
 }
 
-// known gives the details that most errors have in words, nil for others.
-// Source: github.com/googleapis/googleapis, google/rpc/error_details.proto.
-func known(any *anypb.Any) (lines []string) {
+// known is told for what an Any holds.
+func known(any *anypb.Any) []string {
 	m, err := any.UnmarshalNew()
 	if err != nil {
 		return nil
 	}
+	return told(m)
+}
+
+// told gives the details that most errors have in words, nil for others.
+// Source: github.com/googleapis/googleapis, google/rpc/error_details.proto.
+func told(m proto.Message) (lines []string) {
 	switch m := m.(type) {
 	case *errdetails.BadRequest:
 		for _, v := range m.FieldViolations {

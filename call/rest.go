@@ -21,7 +21,10 @@ import (
 	"github.com/tare-bench/tare/rpc"
 )
 
-const jsonMedia = "application/json"
+const (
+	jsonMedia    = "application/json"
+	problemMedia = "application/problem+json"
+)
 
 // Fetch makes a request of HTTP with what in has as its body, as it stands; nil
 // for none. An empty verb is GET, or POST with a body.
@@ -85,16 +88,50 @@ func (o Options) take(ctx context.Context, answer *http.Response) error {
 	return f
 }
 
-// take reads the error of an answer as Google's APIs and tare's have it.
-// Source: google.aip.dev/193.
+// take reads the error of an answer, if that is of a form that names a code.
 func (f *Failure) take(body []byte, h http.Header) bool {
+	switch mediaOf(h) {
+	case problemMedia:
+		return f.takeProblem(body)
+	case jsonMedia:
+		return f.takeGoogle(body)
+	}
+	return false
+}
+
+// takeProblem reads problem details with the members that tare's services add.
+// Source: RFC 9457; docs/decisions/0009.
+func (f *Failure) takeProblem(body []byte) bool {
+	var p struct {
+		Detail, Code string
+		Violations   []rpc.Violation
+		RetryAfter   float64 // s
+	}
+	if json.Unmarshal(body, &p) != nil {
+		return false
+	}
+	code, ok := rpc.ParseCode(p.Code)
+	if !ok {
+		return false
+	}
+	f.Code, f.Message = code, p.Detail
+	wait := time.Duration(min(p.RetryAfter*float64(time.Second), 1<<62))
+	for _, d := range protocol.Details(&rpc.Error{Violations: p.Violations, RetryAfter: wait}) {
+		f.Details = append(f.Details, told(d)...)
+	}
+	return true
+}
+
+// takeGoogle reads an error as Google's APIs have it.
+// Source: google.aip.dev/193.
+func (f *Failure) takeGoogle(body []byte) bool {
 	var google struct {
 		Error struct {
 			Status, Message string
 			Details         []json.RawMessage
 		}
 	}
-	if mediaOf(h) != jsonMedia || json.Unmarshal(body, &google) != nil {
+	if json.Unmarshal(body, &google) != nil {
 		return false
 	}
 	code, ok := rpc.ParseCode(google.Error.Status)

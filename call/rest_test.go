@@ -30,6 +30,9 @@ func TestRESTShowsWhatIsAnswered(t *testing.T) {
 	answer("GET /google", "application/json", http.StatusNotFound,
 		`{"error":{"code":404,"status":"NOT_FOUND","message":"no order 7","details":[`+
 			`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"2s"},{"@type":"acme.com/acme.v1.X","n":1}]}}`)
+	answer("GET /tare", "application/problem+json", http.StatusTooManyRequests,
+		`{"type":"about:blank","title":"Too Many Requests","status":429,"detail":"too many calls","code":"RESOURCE_EXHAUSTED",`+
+			`"violations":[{"field":"lines","description":"are many","reason":"MANY"}],"retryAfter":0.05}`)
 	answer("GET /plain", "text/plain", http.StatusServiceUnavailable, "busy\n")
 	mux.HandleFunc("POST /echo", func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -52,6 +55,7 @@ func TestRESTShowsWhatIsAnswered(t *testing.T) {
 		{path: "/lines", out: "{\n  \"n\": 1\n}\n{\n  \"n\": 2\n}\n"},
 		{path: "/moved", out: "elsewhere"},
 		{path: "/google", err: "NOT_FOUND: no order 7", details: "retry after 2s\n{\"@type\":\"acme.com/acme.v1.X\",\"n\":1}"},
+		{path: "/tare", err: "RESOURCE_EXHAUSTED: too many calls", details: "field lines: are many\nretry after 50ms"},
 		{path: "/plain", out: "busy\n", err: "UNAVAILABLE: HTTP status 503 Service Unavailable"},
 		{path: "/echo", in: text(`{"a": 1} x`), out: "ledger.acme.com application/json monday \"{\\\"a\\\": 1} x\" true"},
 		{path: "/short", out: "cut", err: "UNAVAILABLE: unexpected EOF"},
