@@ -10,6 +10,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"time"
 
 	"connectrpc.com/connect"
@@ -42,6 +43,7 @@ func (o Options) Fetch(ctx context.Context, verb string, in *Input) (Timing, err
 	r.Header.Set("Accept", jsonMedia)
 	if in != nil {
 		r.Header.Set("Content-Type", jsonMedia)
+		r.ContentLength = max(r.ContentLength, left(in.Reader))
 	}
 	if end, ok := ctx.Deadline(); ok {
 		// As REST servers read it that stand before gRPC, and tare's own.
@@ -65,6 +67,24 @@ func (o Options) Fetch(ctx context.Context, verb string, in *Input) (Timing, err
 		o.Watch.Trailer(answer.Trailer)
 	}
 	return t.meter.timing(), err
+}
+
+// left is how many bytes are left of a file: net/http asks no reader of its own
+// accord but of a few kinds. It is 0 where that is not known.
+func left(r io.Reader) int64 {
+	file, ok := r.(*os.File)
+	if !ok {
+		return 0
+	}
+	about, err := file.Stat()
+	if err != nil || !about.Mode().IsRegular() {
+		return 0
+	}
+	at, err := file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return 0
+	}
+	return max(0, about.Size()-at)
 }
 
 // take shows an answer's body, or makes an error of it.

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -73,6 +75,32 @@ func TestRESTShowsWhatIsAnswered(t *testing.T) {
 		if got != test.err || details != test.details {
 			t.Errorf("%s ended with %q and %q, want %q and %q", test.path, got, details, test.err, test.details)
 		}
+	}
+}
+
+// A server that is told how long a body is may take it at once, and then notices
+// that its caller has left.
+func TestRESTTellsHowLongAFileIs(t *testing.T) {
+	lengths := make(chan int64, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { lengths <- r.ContentLength }))
+	t.Cleanup(server.Close)
+	name := filepath.Join(t.TempDir(), "a.json")
+	if err := os.WriteFile(name, []byte(`{} {"a": 1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.Seek(3, io.SeekStart); err != nil { // as of standard input, which others have read
+		t.Fatal(err)
+	}
+	if _, _, _, err := ask(t.Context(), t, request{url: server.URL, in: &call.Input{Name: name, Reader: file}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-lengths; got != 8 {
+		t.Errorf("the server is told of %d bytes, want 8", got)
 	}
 }
 
