@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"path"
 	"strings"
 	"time"
 
@@ -62,6 +63,12 @@ type Limits struct {
 	IdleTimeout   time.Duration // of a connection without calls
 	HeaderBytes   int           // of one request
 	Streams       int           // calls at a time on one connection of HTTP/2
+}
+
+// CleanPath says that a request's path is one that http.ServeMux takes as it is,
+// and does not answer with a redirect to another.
+func CleanPath(p string) bool {
+	return strings.HasPrefix(p, "/") && strings.TrimSuffix(p, "/") == strings.TrimSuffix(path.Clean(p), "/")
 }
 
 // Quote has a shell take text as it stands.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"path"
 	"slices"
 	"strings"
 
@@ -67,15 +66,11 @@ func clash(e *endpoint, there []*endpoint, why error) error {
 // ServeHTTP answers a path that is not clean as one that no route takes:
 // ServeMux would redirect to another, and few clients of an API follow.
 func (x *mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !clean(r.URL.EscapedPath()) {
+	if !protocol.CleanPath(r.URL.EscapedPath()) {
 		x.refuse(w, r)
 		return
 	}
 	x.ServeMux.ServeHTTP(w, r)
-}
-
-func clean(p string) bool {
-	return strings.HasPrefix(p, "/") && strings.TrimSuffix(p, "/") == strings.TrimSuffix(path.Clean(p), "/")
 }
 
 // refuse answers what no route takes.
@@ -84,7 +79,7 @@ func (x *mux) refuse(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, verb := range x.verbs {
 		probe := &http.Request{Method: verb, Host: r.Host, URL: r.URL}
-		if _, pattern := x.Handler(probe); pattern != anyPath && clean(r.URL.EscapedPath()) {
+		if _, pattern := x.Handler(probe); pattern != anyPath && protocol.CleanPath(r.URL.EscapedPath()) {
 			allowed = append(allowed, verb)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/protocol/protocoltest/conformance"
 	"github.com/tare-bench/tare/rpc"
 )
@@ -53,7 +54,7 @@ func FuzzQuery(f *testing.F) {
 	e := endpointOf(f, conformance.Find)
 	f.Fuzz(func(t *testing.T, path, query string) {
 		target, err := url.ParseRequestURI(path)
-		if err != nil || target.Host != "" || target.RawQuery != "" || !clean(target.EscapedPath()) {
+		if err != nil || target.Host != "" || target.RawQuery != "" || !protocol.CleanPath(target.EscapedPath()) {
 			return
 		}
 		target.RawQuery = query

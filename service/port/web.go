@@ -8,7 +8,6 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"path"
 	"strings"
 	"time"
 
@@ -164,15 +163,11 @@ func (b *byMedia) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if !clean(r.URL.EscapedPath()) {
+	if !protocol.CleanPath(r.URL.EscapedPath()) {
 		b.other(w, r) // which the mux would answer with a redirect
 		return
 	}
 	b.mux.ServeHTTP(w, r)
-}
-
-func clean(p string) bool {
-	return strings.HasPrefix(p, "/") && strings.TrimSuffix(p, "/") == strings.TrimSuffix(path.Clean(p), "/")
 }
 
 // other answers what is neither a call by its content type nor of a pattern.
