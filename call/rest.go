@@ -25,6 +25,7 @@ import (
 const (
 	jsonMedia    = "application/json"
 	problemMedia = "application/problem+json"
+	linesMedia   = "application/x-ndjson"
 )
 
 // Fetch makes a request of HTTP with what in has as its body, as it stands; nil
@@ -91,7 +92,11 @@ func left(r io.Reader) int64 {
 func (o Options) take(ctx context.Context, answer *http.Response) error {
 	whole := body{answer.Body}
 	if answer.StatusCode < http.StatusBadRequest {
-		return o.broken(ctx, o.Watch.Body(whole, answer.Header))
+		var last lastLine
+		if err := o.Watch.Body(io.TeeReader(whole, &last), answer.Header); err != nil {
+			return o.broken(ctx, err)
+		}
+		return o.endOf(last.text, answer.Header)
 	}
 	body, err := io.ReadAll(io.LimitReader(whole, protocol.DefaultMaxMessage))
 	if err != nil {
@@ -106,6 +111,35 @@ func (o Options) take(ctx context.Context, answer *http.Response) error {
 		}
 	}
 	return f
+}
+
+// endOf gives the failure that ends a stream of lines, whose status told of none.
+func (o Options) endOf(line []byte, h http.Header) error {
+	var end struct{ Error json.RawMessage }
+	f := new(Failure)
+	if mediaOf(h) != linesMedia || json.Unmarshal(line, &end) != nil || !f.takeProblem(end.Error) {
+		return nil
+	}
+	f.hint = o.hint(f, unreached, misunderstood)
+	return f
+}
+
+// lastLine keeps the last line that is written to it; of one that is longer than
+// any message, the beginning.
+type lastLine struct {
+	text  []byte
+	ended bool
+}
+
+func (l *lastLine) Write(b []byte) (int, error) {
+	for line := range bytes.Lines(b) {
+		if l.ended {
+			l.text = l.text[:0]
+		}
+		l.text = append(l.text, line[:min(len(line), protocol.DefaultMaxMessage-len(l.text))]...)
+		l.ended = line[len(line)-1] == '\n'
+	}
+	return len(b), nil
 }
 
 // take reads the error of an answer, if that is of a form that names a code.

@@ -28,6 +28,7 @@ func TestRESTShowsWhatIsAnswered(t *testing.T) {
 	answer("GET /broken", "application/json", http.StatusOK, `{"b":`)
 	answer("GET /text", "text/plain", http.StatusOK, "as it\r\n is")
 	answer("GET /lines", "application/x-ndjson", http.StatusOK, "{\"n\":1}\n{\"n\":2}")
+	answer("GET /ends", "application/x-ndjson", http.StatusOK, "{\"result\":{}}\n{\"error\":{\"detail\":\"watch again\",\"code\":\"UNAVAILABLE\"}}\n")
 	answer("GET /moved", "text/html", http.StatusFound, "elsewhere")
 	answer("GET /google", "application/json", http.StatusNotFound,
 		`{"error":{"code":404,"status":"NOT_FOUND","message":"no order 7","details":[`+
@@ -55,6 +56,10 @@ func TestRESTShowsWhatIsAnswered(t *testing.T) {
 		{path: "/broken", out: "{\"b\":\n"},
 		{path: "/text", out: "as it\r\n is"},
 		{path: "/lines", out: "{\n  \"n\": 1\n}\n{\n  \"n\": 2\n}\n"},
+		{
+			path: "/ends", out: "{\n  \"result\": {}\n}\n{\n  \"error\": {\n    \"detail\": \"watch again\",\n    \"code\": \"UNAVAILABLE\"\n  }\n}\n",
+			err: "UNAVAILABLE: watch again",
+		},
 		{path: "/moved", out: "elsewhere"},
 		{path: "/google", err: "NOT_FOUND: no order 7", details: "retry after 2s\n{\"@type\":\"acme.com/acme.v1.X\",\"n\":1}"},
 		{path: "/tare", err: "RESOURCE_EXHAUSTED: too many calls", details: "field lines: are many\nretry after 50ms"},
