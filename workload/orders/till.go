@@ -67,7 +67,7 @@ func (t till) pay(ctx context.Context, o store.Order) (int64, error) {
 	}
 	paid := reply.(*MakePaymentResponse)
 	if paid.PaymentID != o.ID || paid.Status != PaymentCharged || stored(paid.Charged) != o.Total || paid.Balance.CurrencyCode != o.Total.Currency {
-		t.log.Error("the payment service answered for another payment", "order_id", o.ID, "answer", paid)
+		t.log.Error("the payment service answered for another payment", "order_id", o.ID, "payment_id", paid.PaymentID)
 		return 0, rpc.Errorf(rpc.Internal, "payment service charged %+v for order %q of %+v", paid.Charged, o.ID, o.Total)
 	}
 	return paid.Balance.MinorUnits, nil
