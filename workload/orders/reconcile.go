@@ -20,6 +20,7 @@ const (
 	mostStuck       = 10_000
 	reconcileAtOnce = 8
 	attemptWithin   = 10 * time.Second
+	mostTold        = 16 // lines that a pass logs of orders that stay as they are
 )
 
 // reconciler settles orders that were left pending: by a call that ended without
@@ -29,6 +30,7 @@ type reconciler struct {
 	lists store.OrderLists
 	began time.Time // before the first call of this process
 	stuck int       // orders that stayed pending in the last pass
+	told  atomic.Int64
 }
 
 func newReconciler(t till, lists store.OrderLists, payments rpc.Handler) *reconciler {
@@ -66,6 +68,12 @@ func (r *reconciler) before() time.Time {
 // pass looks at the oldest pending orders, and says whether to go on at once:
 // that there were many and all were settled.
 func (r *reconciler) pass(ctx context.Context) (more bool) {
+	r.told.Store(0)
+	defer func() {
+		if unwritten := r.told.Load() - mostTold; unwritten > 0 {
+			r.log.Warn("more orders stay as they are", "unwritten", unwritten)
+		}
+	}()
 	limit := reconcileBatch + min(r.stuck, mostStuck)
 	pending, err := r.lists.PendingBefore(ctx, r.before(), limit)
 	if err != nil {
@@ -117,18 +125,26 @@ func each(ctx context.Context, orders []store.Order, do func(context.Context, st
 
 func (r *reconciler) settleOne(ctx context.Context, o store.Order) error {
 	_, err := r.settle(ctx, o)
-	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
-		r.log.Warn("a pending order stays pending", "order_id", o.ID, "since", o.Created, "error", err)
+	if err != nil {
+		r.tell(ctx, "a pending order stays pending", o, err)
 	}
 	return err
+}
+
+// tell logs why an order stays as it is, unless the service ends, or a fault that
+// is every order's has been told of many.
+func (r *reconciler) tell(ctx context.Context, what string, o store.Order, err error) {
+	if !errors.Is(ctx.Err(), context.Canceled) && r.told.Add(1) <= mostTold {
+		r.log.Warn(what, "order_id", o.ID, "since", o.Created, "error", err)
+	}
 }
 
 func (r *reconciler) giveOneBack(ctx context.Context, o store.Order) error {
 	err := r.giveBack(ctx, o)
 	if err == nil {
 		r.owed.settled(o.ID)
-	} else if !errors.Is(ctx.Err(), context.Canceled) {
-		r.log.Warn("the payment of a refused order is still owed", "order_id", o.ID, "error", err)
+	} else {
+		r.tell(ctx, "the payment of a refused order is still owed", o, err)
 	}
 	return err
 }

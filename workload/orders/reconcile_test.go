@@ -140,6 +140,28 @@ func TestStuckOrdersHoldUpNone(t *testing.T) {
 	})
 }
 
+// A fault of every order's is told of a few in each pass, and the rest counted.
+func TestStuckOrdersDoNotFillTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memory.New()
+		for n := range reconcileBatch {
+			leave(t, s, fmt.Sprint("stuck-", n))
+		}
+		time.Sleep(unattended + time.Microsecond)
+		broken := &asking{Handler: payments(t), fail: func(string) error { return rpc.Errorf(rpc.Internal, "broken") }}
+		var log strings.Builder
+		till := till{orders: s, settled: func() {}, owed: newOwed(), log: slog.New(slog.NewTextHandler(&log, nil))}
+		r := newReconciler(till, s, broken)
+		for range 2 {
+			log.Reset()
+			r.pass(t.Context())
+			if n := strings.Count(log.String(), "\n"); n != mostTold+1 || !strings.Contains(log.String(), fmt.Sprint("unwritten=", reconcileBatch-mostTold)) {
+				t.Errorf("a pass logs %d lines, want %d and how many more there are:\n%s", n, mostTold, log.String())
+			}
+		}
+	})
+}
+
 // Many orders are settled at once, not one batch each few seconds.
 func TestManyPendingOrdersAreSettledInOnePass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
