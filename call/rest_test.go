@@ -14,7 +14,9 @@ import (
 	"github.com/tare-bench/tare/call"
 )
 
-func TestRESTShowsWhatIsAnswered(t *testing.T) {
+// answering gives the URL of a server with an answer of each kind.
+func answering(t *testing.T) string {
+	t.Helper()
 	mux := http.NewServeMux()
 	answer := func(pattern, media string, status int, body string) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) {
@@ -47,6 +49,11 @@ func TestRESTShowsWhatIsAnswered(t *testing.T) {
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestRESTShowsWhatIsAnswered(t *testing.T) {
+	server := answering(t)
 	for _, test := range []struct {
 		path, out, err, details string
 		in                      *call.Input
@@ -68,7 +75,7 @@ func TestRESTShowsWhatIsAnswered(t *testing.T) {
 		{path: "/short", out: "cut", err: "UNAVAILABLE: unexpected EOF"},
 	} {
 		o := call.Options{Header: http.Header{"X-Day": {"monday"}}, Authority: "ledger.acme.com"}
-		out, _, _, err := ask(t.Context(), t, request{url: server.URL + test.path, in: test.in, options: o})
+		out, _, _, err := ask(t.Context(), t, request{url: server + test.path, in: test.in, options: o})
 		if out != test.out {
 			t.Errorf("%s printed %q, want %q", test.path, out, test.out)
 		}
