@@ -109,9 +109,10 @@ func hungUp(o Options, f *Failure) bool {
 		func(end error) bool { return errors.Is(f.cause, end) }) || says("client conn could not be established")(o, f)
 }
 
-// perhapsTLS is of what net/http's server answers to HTTP where it speaks TLS.
+// perhapsTLS is of what net/http's server answers to HTTP where it speaks TLS: it
+// names no media.
 func perhapsTLS(o Options, f *Failure) bool {
-	return !o.Target.Secure() && strings.HasSuffix(f.Message, "400 Bad Request")
+	return !o.Target.Secure() && !f.typed && strings.HasSuffix(f.Message, "400 Bad Request")
 }
 
 func notTLS(o Options, f *Failure) bool {

@@ -21,7 +21,10 @@ import (
 	"github.com/tare-bench/tare/rpc"
 )
 
-const jsonMedia = "application/json"
+const (
+	jsonMedia    = "application/json"
+	problemMedia = "application/problem+json"
+)
 
 // Fetch makes a request of HTTP with what in has as its body, as it stands; nil
 // for none. An empty verb is GET, or POST with a body.
@@ -74,7 +77,10 @@ func (o Options) take(ctx context.Context, answer *http.Response) error {
 	if err != nil {
 		return o.broken(ctx, err)
 	}
-	f := &Failure{Code: rpc.CodeOfStatus(answer.StatusCode), Message: "HTTP status " + answer.Status}
+	f := &Failure{
+		Code: rpc.CodeOfStatus(answer.StatusCode), Message: "HTTP status " + answer.Status,
+		typed: mediaOf(answer.Header) != "",
+	}
 	said := f.take(body, answer.Header)
 	f.hint = o.hint(f, unreached, misunderstood)
 	if !said {
@@ -85,9 +91,12 @@ func (o Options) take(ctx context.Context, answer *http.Response) error {
 	return f
 }
 
-// take reads the error of an answer as Google's APIs and tare's have it.
-// Source: google.aip.dev/193.
+// take reads the error of an answer as tare's services and Google's APIs have it.
+// Source: RFC 9457; google.aip.dev/193.
 func (f *Failure) take(body []byte, h http.Header) bool {
+	if mediaOf(h) == problemMedia {
+		return f.problem(body)
+	}
 	var google struct {
 		Error struct {
 			Status, Message string
@@ -110,6 +119,32 @@ func (f *Failure) take(body []byte, h http.Header) bool {
 			continue
 		}
 		f.Details = append(f.Details, detail(&d, types)...)
+	}
+	return true
+}
+
+// problem reads problem details, and says whether all that they tell was read:
+// what has members of its own is shown as it stands.
+func (f *Failure) problem(body []byte) bool {
+	var p struct {
+		Type, Title, Detail, Code string
+		Status                    int
+		RetryAfter                float64
+		Violations                []struct{ Field, Description, Reason string }
+	}
+	strict := json.NewDecoder(bytes.NewReader(body))
+	strict.DisallowUnknownFields()
+	wrong := strict.Decode(&p)
+	code, known := rpc.ParseCode(p.Code)
+	if wrong != nil || p.Detail == "" || !known {
+		return false
+	}
+	f.Code, f.Message = code, p.Detail
+	for _, v := range p.Violations {
+		f.Details = append(f.Details, fmt.Sprintf("field %s: %s", v.Field, v.Description))
+	}
+	if p.RetryAfter > 0 {
+		f.Details = append(f.Details, fmt.Sprintf("retry after %v", time.Duration(p.RetryAfter*float64(time.Second))))
 	}
 	return true
 }

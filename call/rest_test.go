@@ -23,6 +23,10 @@ func TestRESTShowsWhatIsAnswered(t *testing.T) {
 	}
 	answer("GET /json", "application/json; charset=utf-8", http.StatusOK, `{"b":1,"a":[9007199254740993]}`)
 	answer("GET /problem", "application/problem+json", http.StatusConflict, `{"title":"taken"}`)
+	answer("GET /told", "application/problem+json", http.StatusBadRequest,
+		`{"type":"about:blank","title":"Bad Request","status":400,"detail":"no","code":"OUT_OF_RANGE","retryAfter":1.5,`+
+			`"violations":[{"field":"a.b","description":"must be 1","reason":"CONST"}]}`)
+	answer("GET /wrong", "application/json", http.StatusBadRequest, `{"n":1}`)
 	answer("GET /broken", "application/json", http.StatusOK, `{"b":`)
 	answer("GET /text", "text/plain", http.StatusOK, "as it\r\n is")
 	answer("GET /lines", "application/x-ndjson", http.StatusOK, "{\"n\":1}\n{\"n\":2}")
@@ -47,6 +51,8 @@ func TestRESTShowsWhatIsAnswered(t *testing.T) {
 	}{
 		{path: "/json", out: "{\n  \"b\": 1,\n  \"a\": [\n    9007199254740993\n  ]\n}\n"},
 		{path: "/problem", out: "{\n  \"title\": \"taken\"\n}\n", err: "ALREADY_EXISTS: HTTP status 409 Conflict"},
+		{path: "/told", err: "OUT_OF_RANGE: no", details: "field a.b: must be 1\nretry after 1.5s"},
+		{path: "/wrong", out: "{\n  \"n\": 1\n}\n", err: "INVALID_ARGUMENT: HTTP status 400 Bad Request"},
 		{path: "/broken", out: "{\"b\":\n"},
 		{path: "/text", out: "as it\r\n is"},
 		{path: "/lines", out: "{\n  \"n\": 1\n}\n{\n  \"n\": 2\n}\n"},
@@ -65,6 +71,9 @@ func TestRESTShowsWhatIsAnswered(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 			details = strings.Join(err.(interface{ Lines() []string }).Lines(), "\n")
+			if hint := err.(interface{ Hint() string }).Hint(); strings.Contains(hint, "answers so") {
+				t.Errorf("%s, which is answered without TLS, ended with the hint %q", test.path, hint)
+			}
 		}
 		if got != test.err || details != test.details {
 			t.Errorf("%s ended with %q and %q, want %q and %q", test.path, got, details, test.err, test.details)
