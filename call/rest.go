@@ -10,6 +10,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"time"
 
 	"connectrpc.com/connect"
@@ -39,6 +40,9 @@ func (o Options) Fetch(ctx context.Context, verb string, in *Input) (Timing, err
 	if err != nil {
 		return Timing{}, fmt.Errorf("make request: %w", err)
 	}
+	if size, known := sizeOf(body); known {
+		r.ContentLength = size
+	}
 	r.Header.Set("Accept", jsonMedia)
 	if in != nil {
 		r.Header.Set("Content-Type", jsonMedia)
@@ -65,6 +69,21 @@ func (o Options) Fetch(ctx context.Context, verb string, in *Input) (Timing, err
 		o.Watch.Trailer(answer.Trailer)
 	}
 	return t.meter.timing(), err
+}
+
+// sizeOf gives the length of a file. Without one a body goes in chunks, which some
+// servers refuse, and others read late.
+func sizeOf(body io.Reader) (int64, bool) {
+	file, ok := body.(*os.File)
+	if !ok {
+		return 0, false
+	}
+	stat, err := file.Stat()
+	if err != nil || !stat.Mode().IsRegular() {
+		return 0, false
+	}
+	at, err := file.Seek(0, io.SeekCurrent)
+	return max(stat.Size()-at, 0), err == nil
 }
 
 // take shows an answer's body, or makes an error of it.

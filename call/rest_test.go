@@ -6,13 +6,16 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tare-bench/tare/call"
 )
 
-func TestRESTShowsWhatIsAnswered(t *testing.T) {
+// restAnswers is a server that answers in the ways that REST services do.
+func restAnswers(t *testing.T) *httptest.Server {
 	mux := http.NewServeMux()
 	answer := func(pattern, media string, status int, body string) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) {
@@ -45,6 +48,11 @@ func TestRESTShowsWhatIsAnswered(t *testing.T) {
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
+	return server
+}
+
+func TestRESTShowsWhatIsAnswered(t *testing.T) {
+	server := restAnswers(t)
 	for _, test := range []struct {
 		path, out, err, details string
 		in                      *call.Input
@@ -110,5 +118,26 @@ func TestRESTOfComparisons(t *testing.T) {
 				t.Errorf("%s by %s printed %s and ended with %v, want %s", test.path, stack, got, err, test.want)
 			}
 		}
+	}
+}
+
+// A file's length is told: a body in chunks is one that some servers refuse.
+func TestRESTTellsTheLengthOfAFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "in.json")
+	if err := os.WriteFile(name, []byte("{} {}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "%d %v", r.ContentLength, r.TransferEncoding)
+	}))
+	t.Cleanup(server.Close)
+	out, _, _, err := ask(t.Context(), t, request{url: server.URL, in: &call.Input{Name: name, Reader: file}})
+	if out != "5 []" || err != nil {
+		t.Errorf("the server saw a length of %s (%v), want 5 []", out, err)
 	}
 }
