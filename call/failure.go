@@ -30,6 +30,7 @@ type Failure struct {
 	Message string
 	Details []string // what came with it, a line for each thing
 	hint    string
+	typed   bool  // the answer says what media it is
 	cause   error // nil where the server answered so
 }
 

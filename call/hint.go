@@ -48,7 +48,11 @@ var unreached = []hint{
 // misunderstood are of failures of the protocol or the service.
 var misunderstood = []hint{
 	{is(errHTTP1), func(o Options, _ *Failure) string {
-		return fmt.Sprintf("%s speaks HTTP/1.1, and gRPC takes HTTP/2; for Connect and REST write http://", o.Target.Address())
+		text := fmt.Sprintf("%s speaks HTTP/1.1, and gRPC takes HTTP/2; for Connect and REST write http://", o.Target.Address())
+		if !o.Target.Secure() {
+			text += "; some that take TLS answer so too: then write grpcs://"
+		}
+		return text
 	}},
 	{is(errHTTP2), func(o Options, _ *Failure) string {
 		return fmt.Sprintf("%s speaks no HTTP/1.1; a gRPC server is called with grpc://, and one with TLS with grpcs:// or https://", o.Target.Address())
@@ -109,9 +113,10 @@ func hungUp(o Options, f *Failure) bool {
 		func(end error) bool { return errors.Is(f.cause, end) }) || says("client conn could not be established")(o, f)
 }
 
-// perhapsTLS is of what net/http's server answers to HTTP where it speaks TLS.
+// perhapsTLS is of what net/http's server answers to HTTP where it speaks TLS: it
+// names no media.
 func perhapsTLS(o Options, f *Failure) bool {
-	return !o.Target.Secure() && strings.HasSuffix(f.Message, "400 Bad Request")
+	return !o.Target.Secure() && !f.typed && strings.HasSuffix(f.Message, "400 Bad Request")
 }
 
 func notTLS(o Options, f *Failure) bool {

@@ -117,14 +117,15 @@ func CodeOfStatus(status int) Code {
 	return Unknown
 }
 
-// Error is a failure that crosses every protocol unchanged but for Transport,
-// which is never sent.
+// Error is a failure that crosses every protocol unchanged but for Transport
+// and Outside, which are never sent.
 type Error struct {
 	Code       Code
 	Message    string
 	Violations []Violation   // what is wrong with the request's fields, beside InvalidArgument
 	RetryAfter time.Duration // after which the call may be made again; 0: nothing is said of it
 	Transport  Fault         // NoFault where the failure is the application's answer
+	Outside    string        // what callers are told in Message's place once it is logged; "": Message
 }
 
 // Violation is one thing that is wrong with a request. It crosses as a

@@ -44,6 +44,12 @@ func (s *Service) Examples(addr net.Addr) (all []Example) {
 	return all
 }
 
+// Message is what each of the Examples sends, in JSON.
+func (s *Service) Message() string {
+	_, message := s.example()
+	return message
+}
+
 // URL is where the port's paths begin, for a caller on this machine.
 func (s *Service) URL(addr net.Addr) string {
 	scheme := "http"

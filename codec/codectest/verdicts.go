@@ -35,6 +35,7 @@ func Verdicts(t *testing.T, c codec.Codec) {
 		{"an int64 beyond its type", `{"item":{"number":"9223372036854775808"}}`, false},
 		{"bytes that are no base64", `{"item":{"blob":"*"}}`, false},
 		{"a double beyond its type", `{"item":{"ratio":1e999}}`, false},
+		{"bytes that are not UTF-8", "{\"item\":{\"text\":\"\xff\"}}", false},
 		{"a bare NaN", `{"item":{"ratio":NaN}}`, false},
 	} {
 		native, err := b.Parse([]byte(test.body))

@@ -13,7 +13,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/tare-bench/tare/codec"
 	"github.com/tare-bench/tare/rpc"
@@ -62,14 +65,44 @@ func (b binding) Parse(src []byte) (any, error) {
 	if !bytes.HasPrefix(bytes.TrimLeft(src, " \t\r\n"), []byte("{")) {
 		return nil, errNotObject // of all other JSON, encoding/json would take null
 	}
+	if !utf8.Valid(src) {
+		return nil, errNotUTF8 // which encoding/json would take, and keep something else
+	}
 	plain := b.t.New()
 	if err := json.Unmarshal(src, plain); err != nil {
-		return nil, err
+		return nil, inWords(err)
 	}
 	return plain, nil
 }
 
-var errNotObject = errors.New("message is not a JSON object")
+var (
+	errNotObject = errors.New("message is not a JSON object")
+	errNotUTF8   = errors.New("message is not UTF-8")
+	errUnquoted  = errors.New(`a whole number of 64 bits stands in quotes, such as "150"`)
+)
+
+// inWords says what is wrong with a body to somebody who sends JSON and knows
+// nothing of Go. Of a field in quotes, encoding/json does not tell the name.
+func inWords(err error) error {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case strings.Contains(err.Error(), ",string struct tag"):
+		return errUnquoted
+	case !errors.As(err, &wrong) || wrong.Field == "":
+		return err
+	}
+	want := wrong.Type.Kind().String()
+	if name, ok := kinds[wrong.Type.Kind()]; ok {
+		want = name
+	}
+	return fmt.Errorf("%s is to be %s, and is %s", wrong.Field, want, wrong.Value)
+}
+
+// kinds are Go's kinds as JSON has them; the others' names say enough.
+var kinds = map[reflect.Kind]string{
+	reflect.Slice: "a list", reflect.Struct: "an object", reflect.Pointer: "an object", reflect.Map: "an object",
+	reflect.String: "a string", reflect.Bool: "true or false", reflect.Float64: "a number", reflect.Float32: "a number",
+}
 
 type appender struct {
 	dst     []byte

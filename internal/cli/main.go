@@ -33,6 +33,7 @@ type System struct {
 	Out, Err io.Writer
 	Terminal func(io.Writer) (columns int, ok bool) // the width of a terminal
 	Env      func(string) string
+	Environ  func() []string // all of it, NAME=VALUE
 	Now      func() time.Time
 	Self     []string // the words that start this program as a peer
 }
@@ -41,7 +42,7 @@ type System struct {
 func Process() System {
 	return System{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		Terminal: terminal, Env: os.Getenv, Now: time.Now,
+		Terminal: terminal, Env: os.Getenv, Environ: os.Environ, Now: time.Now,
 		Self: []string{own(), peerCommand},
 	}
 }

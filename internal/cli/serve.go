@@ -17,6 +17,7 @@ import (
 
 	"github.com/tare-bench/tare/internal/environment"
 	"github.com/tare-bench/tare/plan"
+	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/service"
 	"github.com/tare-bench/tare/service/admission"
 	"github.com/tare-bench/tare/service/observe"
@@ -66,8 +67,12 @@ TARE_SERVE_TLS_CERT. A flag comes before its variable; what may be repeated is
 separated by commas there.`,
 		Args: one("the name of a workload"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := fromEnvironment(c.Flags(), "TARE_SERVE_", a.Env); err != nil {
+			const prefix = "TARE_SERVE_"
+			if err := fromEnvironment(c.Flags(), prefix, a.Env); err != nil {
 				return usage(err)
+			}
+			for _, name := range strays(c.Flags(), prefix, a.Environ()) {
+				fmt.Fprintf(a.Err, "tare: warning: %s is the variable of no flag; see tare serve --help\n", name)
 			}
 			if err := s.modes(c.Flags()); err != nil {
 				return usage(err)
@@ -92,7 +97,11 @@ func (s *serving) declare(f *pflag.FlagSet, a *app) {
 		return err
 	})
 	f.StringVar(&c.Service, "service", "", "the only service to run (default: all of the workload)")
-	f.StringVar(&s.nextAddr, "next", "", "address of the service that another calls (default: the one in this process)")
+	f.Func("next", "`address` of the service that another calls (default: the one in this process)", func(v string) error {
+		s.nextAddr = v
+		_, _, err := net.SplitHostPort(v)
+		return err
+	})
 	f.StringVar(&s.nextStack, "next-stack", a.catalog.Baseline, "stack to call it over")
 	f.Func("in-flight", fmt.Sprintf("`calls` to the next service at once (default %d, with --stack %d)", nextInFlight, plan.DefaultInFlight), atLeast(1, &s.inFlight))
 	f.StringVar(&c.Store, "store", "", fmt.Sprintf("what the services keep their records in (default %s, with --stack %s)",
@@ -204,8 +213,10 @@ func (a *app) serveAll(ctx context.Context, s serving, name string) error {
 func (a *app) sayServed(s *service.Service, name string, addr net.Addr) {
 	fmt.Fprintf(a.Err, "%s of %s on %s; Ctrl-C ends it\n", s.Names(), name, addr)
 	w := tabwriter.NewWriter(a.Err, 0, 0, 2, ' ', 0)
+	message := protocol.Quote(s.Message())
+	fmt.Fprintf(w, "  to send\tmessage=%s\n", message)
 	for _, e := range s.Examples(addr) {
-		fmt.Fprintf(w, "  %s\t%s\n", e.Protocol, e.Command)
+		fmt.Fprintf(w, "  %s\t%s\n", e.Protocol, strings.Replace(e.Command, message, `"$message"`, 1))
 	}
 	for _, page := range [][2]string{{"health", "/readyz"}, {"metrics", "/metrics"}, {"schema", "/openapi.yaml"}} {
 		fmt.Fprintf(w, "  %s\tcurl %s%s\n", page[0], s.URL(addr), page[1])

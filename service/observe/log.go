@@ -85,6 +85,17 @@ func cause(err error, code rpc.Code) string {
 	return text
 }
 
+// outside is what a caller is told of an error.
+func outside(err error) error {
+	e := rpc.ErrorOf(err)
+	if e == nil || e.Outside == "" {
+		return err
+	}
+	told := *e
+	told.Message, told.Outside = e.Outside, ""
+	return &told
+}
+
 func levelOf(code rpc.Code) slog.Level {
 	if code >= 0 && int(code) < len(levels) {
 		return levels[code]

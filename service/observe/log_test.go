@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -134,6 +136,18 @@ func TestServicesOwnTroubleIsLoggedInShort(t *testing.T) {
 	if n := len(got[0]["error"].(string)); n > 1100 {
 		t.Errorf("the line has an error of %d bytes", n)
 	}
+}
+
+func TestWhatIsForTheLogIsNotToldOutside(t *testing.T) {
+	lines, log := logLines(t, "info")
+	h := newObserver(t, observe.Config{Log: log}).Server(rpc.HandlerFunc(func(context.Context, *rpc.Method, rpc.Stream) error {
+		return fmt.Errorf("handle: %w", &rpc.Error{Code: rpc.Unavailable, Message: "no database at 10.1.2.3", Outside: "try again", RetryAfter: time.Second})
+	}), conformance.Service)
+	got := rpc.ErrorOf(echoed(t.Context(), h, rpc.OK))
+	if want := (&rpc.Error{Code: rpc.Unavailable, Message: "try again", RetryAfter: time.Second}); !reflect.DeepEqual(got, want) {
+		t.Errorf("callers are told %+v, want %+v", got, want)
+	}
+	wantSubstring(t, lines()[0], "error", "no database at 10.1.2.3")
 }
 
 func TestAFloodOfFailuresIsCountedAndNotWritten(t *testing.T) {

@@ -106,7 +106,8 @@ func (o *Observer) Handlers() map[string]http.Handler {
 func (o *Observer) Close(ctx context.Context) error { return o.tracing.close(ctx) }
 
 // Server observes the calls of services that h answers, and turns its panics
-// into INTERNAL. It stands outermost, so that refusals are seen too.
+// into INTERNAL. It stands outermost, so that refusals are seen too, and that what
+// is for the log alone goes no further.
 func (o *Observer) Server(h rpc.Handler, services ...*rpc.Service) rpc.Handler {
 	return &server{Observer: o, next: h, meters: o.served.of(services), lines: newLines(o.log)}
 }
@@ -144,6 +145,7 @@ func (s *server) Handle(ctx context.Context, m *rpc.Method, st rpc.Stream) (err 
 		meter.end(span, code, ended.Sub(begun))
 		s.lines.write(ctx, m, err, code, begun, ended)
 		endSpan(span, err, code, serverFaults)
+		err = outside(err)
 	}()
 	return s.next.Handle(ctx, m, st)
 }

@@ -152,16 +152,17 @@ func keptOrder(o store.Order) *Order {
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
 // storeError is what a caller is told of a store's failure: nothing but its own
-// end, where the call has ended.
+// end, where the call has ended. Where the store is, and who asks there, is for
+// none outside.
 func storeError(doing string, err error) error {
-	code := rpc.Internal
+	e := &rpc.Error{Code: rpc.Internal, Message: doing + ": " + err.Error(), Outside: doing + ": the store failed"}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, store.ErrUnavailable):
-		code = rpc.Unavailable
+		e.Code, e.Outside = rpc.Unavailable, doing+": the store is not available; try again"
 	case errors.Is(err, store.ErrInvalid):
-		code = rpc.InvalidArgument
+		e.Code, e.Outside = rpc.InvalidArgument, ""
 	}
-	return rpc.Errorf(code, "%s: %v", doing, err)
+	return e
 }

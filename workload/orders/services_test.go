@@ -3,6 +3,7 @@ package orders
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -88,7 +89,7 @@ func TestInnerErrorsPassOn(t *testing.T) {
 		inner error
 		want  rpc.Error
 	}{
-		{&rpc.Error{Code: rpc.Unavailable, Message: "gone", Transport: rpc.Refused}, rpc.Error{Code: rpc.Unavailable, Message: "payment: gone"}},
+		{&rpc.Error{Code: rpc.Unavailable, Message: "gone", Transport: rpc.Refused}, rpc.Error{Code: rpc.Unavailable, Message: "payment: gone", Outside: "payment: the service did not answer as it should; try again"}},
 		{&rpc.Error{Code: rpc.ResourceExhausted, Message: "full", RetryAfter: time.Second}, rpc.Error{Code: rpc.ResourceExhausted, Message: "payment: full", RetryAfter: time.Second}},
 		{context.DeadlineExceeded, rpc.Error{Code: rpc.DeadlineExceeded, Message: "payment: deadline exceeded"}},
 		{context.Canceled, rpc.Error{Code: rpc.Canceled, Message: "payment: cancelled"}},
@@ -217,5 +218,25 @@ func TestUnknownMethodsAreUnimplemented(t *testing.T) {
 	h := handler(t, paymentTier, memory.New(), nil)
 	if _, err := rpc.Invoke(t.Context(), h, GetOrder, &GetOrderRequest{OrderID: "1"}); code(err) != rpc.Unimplemented {
 		t.Errorf("gave %v", err)
+	}
+}
+
+// What a store or a connection says of itself is for the log, and not for callers.
+func TestWhereThingsAreIsNotToldOutside(t *testing.T) {
+	const where = "user app at 10.1.2.3"
+	for _, c := range []struct {
+		err  error
+		code rpc.Code
+		want string
+	}{
+		{storeError("keep order", fmt.Errorf("%s: %w", where, store.ErrUnavailable)), rpc.Unavailable, "keep order: the store is not available; try again"},
+		{storeError("keep order", errors.New(where)), rpc.Internal, "keep order: the store failed"},
+		{paymentError(&rpc.Error{Code: rpc.Unavailable, Message: where, Transport: rpc.Refused}), rpc.Unavailable, "payment: the service did not answer as it should; try again"},
+		{paymentError(&rpc.Error{Code: rpc.Internal, Message: where, Outside: "no"}), rpc.Internal, "payment: no"},
+	} {
+		got := rpc.ErrorOf(c.err)
+		if got.Code != c.code || got.Outside != c.want || !strings.Contains(got.Message, where) {
+			t.Errorf("the error is %+v, want %v with %s inside, and outside %q", got, c.code, where, c.want)
+		}
 	}
 }

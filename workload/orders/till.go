@@ -27,7 +27,7 @@ func (t till) settle(ctx context.Context, o store.Order) (store.Order, error) {
 	end := store.Settlement{Status: store.OrderPaid, Balance: balance, At: now()}
 	if failed := rpc.ErrorOf(err); failed != nil {
 		if !t.refuses(o, failed) {
-			return o, &rpc.Error{Code: failed.Code, Message: "payment: " + failed.Message, RetryAfter: failed.RetryAfter}
+			return o, paymentError(failed)
 		}
 		end = store.Settlement{Status: store.OrderRefused, At: end.At}
 		t.owed.maybe(o)
@@ -41,6 +41,19 @@ func (t till) settle(ctx context.Context, o store.Order) (store.Order, error) {
 		return t.outrun(ctx, o, end)
 	}
 	return o, storeError("settle order", err)
+}
+
+// paymentError is what a caller is told of a payment that failed. Where the
+// payment service is, is for none outside.
+func paymentError(failed *rpc.Error) error {
+	e := &rpc.Error{Code: failed.Code, Message: "payment: " + failed.Message, RetryAfter: failed.RetryAfter}
+	switch {
+	case failed.Outside != "":
+		e.Outside = "payment: " + failed.Outside
+	case failed.Transport != rpc.NoFault:
+		e.Outside = "payment: the service did not answer as it should; try again"
+	}
+	return e
 }
 
 // outrun is for an order that another attempt has ended otherwise. What this one
