@@ -24,16 +24,22 @@ func Pilot(r Request) Request {
 	return Saturating(r)
 }
 
-// Saturating is a request for a closed loop in place of r's open one, with no more
-// in flight than services work for. Slots that an open loop may fill with calls
-// that are refused at once would each hold a call in a closed one.
+// Saturating is a request for a closed loop in place of r's open one.
 func Saturating(r Request) Request {
 	r.Rate, r.RateShare, r.Arrivals = 0, 0, ""
-	r.InFlight = min(r.InFlight, DefaultSlots)
-	if r.Admit > 0 {
-		r.InFlight = min(cmp.Or(r.InFlight, DefaultInFlight), r.Admit)
-	}
+	r.InFlight = Saturation(cmp.Or(r.InFlight, DefaultInFlight), r.Admit)
 	return r
+}
+
+// Saturation is how many calls in flight saturate what an open loop with so many
+// slots is offered to: no more than services admit, where that is above 0. Slots
+// that calls fill which are refused at once would each hold a call in a closed
+// loop.
+func Saturation(slots, admit int) int {
+	if admit > 0 {
+		slots = min(slots, admit)
+	}
+	return min(slots, DefaultSlots)
 }
 
 // open says whether r asks for an open loop.

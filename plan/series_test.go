@@ -109,3 +109,18 @@ func TestAWrongPointIsNamed(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Slots for calls that are refused are none of a closed loop's.
+func TestWhatSaturatesFitsWhatIsAdmitted(t *testing.T) {
+	for _, c := range []struct{ slots, admit, want int }{
+		{0, 0, plan.DefaultInFlight}, {7, 0, 7}, {4096, 0, plan.DefaultSlots},
+		{0, 4, 4}, {0, 400, plan.DefaultInFlight}, {512, 32, 32}, {512, 500, plan.DefaultSlots},
+	} {
+		r := plan.Request{Rate: 5, Arrivals: plan.Constant, RateShare: 4, InFlight: c.slots, Admit: c.admit}
+		for name, got := range map[string]plan.Request{"saturating": plan.Saturating(r), "pilot": plan.Pilot(r)} {
+			if got.InFlight != c.want || got.Rate != 0 || got.RateShare != 0 || got.Arrivals != "" {
+				t.Errorf("%s of %d slots, %d admitted: %+v, want %d in flight", name, c.slots, c.admit, got, c.want)
+			}
+		}
+	}
+}

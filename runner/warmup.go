@@ -29,7 +29,7 @@ func (c *contender) warmUp(ctx context.Context, p *plan.Plan, block int) (record
 	for n := 0; !w.Level && w.Seconds < atMost.Seconds(); n++ {
 		t := ask(p, plan.Trial{Duration: slice}, warmUpSeed(block, n))
 		if t.Rate > 0 { // in a closed loop, whose rate tells how warm the processes are
-			t.Rate, t.InFlight = 0, min(t.InFlight, plan.DefaultSlots, p.Admit)
+			t.Rate, t.InFlight = 0, plan.Saturation(t.InFlight, p.Admit)
 		}
 		observed, err := c.load(ctx, t)
 		if !c.goOn(err) {
