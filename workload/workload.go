@@ -30,6 +30,9 @@ type Spec struct {
 type Leg struct {
 	Name  string
 	About string
+	// Item is what the leg's calls move in bulk, in the singular: "record". Rates
+	// and costs are then told by item. "": by call.
+	Item  string
 	Tiers []Tier
 }
 
@@ -82,7 +85,12 @@ type Env struct {
 	// Background is the next tier as work reaches it that no caller waits for:
 	// it must not use up what callers' calls are allowed. Nil: Next.
 	Background rpc.Handler
-	Log        *slog.Logger // nil: the process's own
+	// Check holds a message, or a part of one that the rules of the whole leave
+	// out, to the rules of its own: nil, or an *rpc.Error with a Violation for each
+	// that it breaks. t must be the type of one of the messages that the tier's
+	// service takes, or of one that they hold. Nil: nothing is checked.
+	Check func(t *rpc.Type, plain any) error
+	Log   *slog.Logger // nil: the process's own
 }
 
 // Call is one call to make, and what is right for it.
@@ -91,6 +99,7 @@ type Call struct {
 	In      []any    // plain values; one, unless the caller streams
 	Want    rpc.Code // rpc.OK, or the code of the failure that is right
 	Replies int      // how many replies are right where Want is rpc.OK
+	Items   int      // of the leg's Item that the call moves, above 0 where the leg has one
 	// Check says what is wrong with reply i of the call, counted from 0; its
 	// error wraps rpc.ErrWrongAnswer. It is called as each reply comes.
 	Check func(i int, out any) error
