@@ -43,19 +43,16 @@ type binding struct{ t *rpc.Type }
 func (binding) Native(plain any) any { return plain }
 func (binding) Plain(native any) any { return native }
 
-// Append encodes into dst by way of a buffer, for which the library keeps no copy
-// of its own.
+// Append encodes into a pooled buffer first: one that had to grow from what room
+// dst has would cost more than the copy.
 func (binding) Append(dst []byte, native any) ([]byte, error) {
 	buf := buffers.Get().(*bytes.Buffer)
-	defer func() {
-		*buf = bytes.Buffer{}
-		buffers.Put(buf)
-	}()
-	*buf = *bytes.NewBuffer(dst)
+	defer buffers.Put(buf)
+	buf.Reset()
 	if err := json.MarshalWrite(buf, native); err != nil {
 		return dst, err
 	}
-	return buf.Bytes(), nil
+	return append(dst, buf.Bytes()...), nil
 }
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
