@@ -2,6 +2,7 @@ package vtproto
 
 import (
 	"errors"
+	"io"
 	"math"
 	"unicode/utf8"
 
@@ -16,6 +17,7 @@ const maxDepth = 10_000
 var (
 	errDeep    = errors.New("messages nest deeper than protobuf allows")
 	errNotUTF8 = errors.New("a string is not UTF-8")
+	errField   = errors.New("a field has a number that there is not")
 )
 
 // shape is where a message has what the generated code does not mind: strings
@@ -71,33 +73,40 @@ func signable(f protoreflect.FieldDescriptor) bool {
 	return (f.Kind() == protoreflect.DoubleKind || f.Kind() == protoreflect.FloatKind) && !f.IsList() && !f.HasPresence()
 }
 
-// check reads no further than it understands src: what is malformed, the
-// generated code finds.
+// check refuses what Google's runtime would. It is as strict with the form of a
+// message: where it understood less than the generated code, that would go on
+// unchecked.
 func (s *shape) check(src []byte, depth int) error {
 	if depth > maxDepth {
 		return errDeep
 	}
 	for len(src) > 0 {
 		tag, n := varint(src)
-		number, kind := tag>>3, protowire.Type(tag&7)
-		if n == 0 {
-			return nil
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		number, kind := protowire.DecodeTag(tag)
+		if !number.IsValid() {
+			return errField
 		}
 		src = src[n:]
 		if kind != protowire.BytesType {
-			if n = protowire.ConsumeFieldValue(protowire.Number(number), kind, src); n < 0 { //nolint:gosec // too great a number is malformed
-				return nil
+			if n = protowire.ConsumeFieldValue(number, kind, src); n < 0 {
+				return protowire.ParseError(n)
 			}
 			src = src[n:]
 			continue
 		}
 		length, n := varint(src)
-		if n == 0 || length > uint64(len(src)-n) {
-			return nil
+		switch {
+		case n < 0:
+			return protowire.ParseError(n)
+		case length > uint64(len(src)-n): //nolint:gosec // no more than len(src)
+			return io.ErrUnexpectedEOF
 		}
 		value := src[n : n+int(length)] //nolint:gosec // within src
 		src = src[n+len(value):]
-		if number >= uint64(len(s.fields)) {
+		if int(number) >= len(s.fields) {
 			continue
 		}
 		switch f := s.fields[number]; {
@@ -114,13 +123,12 @@ func (s *shape) check(src []byte, depth int) error {
 	return nil
 }
 
-// varint reads a number, most of which are of one byte; n is 0 where none is.
+// varint reads a number, most of which are of one byte; n is below 0 where none is.
 func varint(src []byte) (v uint64, n int) {
 	if len(src) > 0 && src[0] < 0x80 {
 		return uint64(src[0]), 1
 	}
-	v, n = protowire.ConsumeVarint(src)
-	return v, max(n, 0)
+	return protowire.ConsumeVarint(src)
 }
 
 // keepSigns puts negative zeros among a message's unknown fields, which the
