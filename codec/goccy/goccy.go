@@ -26,7 +26,7 @@ type Codec struct{}
 func (Codec) Spec() codec.Spec {
 	return codec.Spec{
 		Name: "goccy", Media: "application/json", Subtype: "json", Module: "github.com/goccy/go-json",
-		About: "plain structs, github.com/goccy/go-json",
+		About: "plain structs, the fast JSON of goccy/go-json",
 	}
 }
 
