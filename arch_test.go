@@ -108,6 +108,9 @@ type exception struct{ where, what, reason string }
 // nameExceptions allow a folder a literal that equals a name.
 var nameExceptions = []exception{
 	{"codec/protojson", "json", "what users call ProtoJSON is application/json on the wire"},
+	{"codec/jsonv2", "json", "any library's JSON is application/json on the wire"},
+	{"codec/goccy", "json", "any library's JSON is application/json on the wire"},
+	{"codec/vtproto", "proto", "either code's protobuf is the same on the wire"},
 	{"protocol/connect", "gzip", "the library offers this coding unasked, and must be told not to"},
 	{"call", "grpc", "a scheme of URLs, as grpcurl and others have it"},
 	{"call", "gzip", "the library offers this coding unasked, and must be told not to"},

@@ -3,9 +3,14 @@ package catalog
 import (
 	"github.com/tare-bench/tare/call"
 	"github.com/tare-bench/tare/codec"
+	"github.com/tare-bench/tare/codec/cbor"
+	"github.com/tare-bench/tare/codec/goccy"
 	"github.com/tare-bench/tare/codec/json"
+	"github.com/tare-bench/tare/codec/jsonv2"
+	"github.com/tare-bench/tare/codec/msgpack"
 	"github.com/tare-bench/tare/codec/proto"
 	"github.com/tare-bench/tare/codec/protojson"
+	"github.com/tare-bench/tare/codec/vtproto"
 	"github.com/tare-bench/tare/compress"
 	"github.com/tare-bench/tare/compress/gzip"
 	"github.com/tare-bench/tare/compress/zstd"
@@ -34,6 +39,11 @@ func Default() Catalog {
 			json.Codec{},
 			protojson.Codec{},
 			proto.Codec{},
+			vtproto.Codec{},
+			jsonv2.Codec{},
+			goccy.Codec{},
+			msgpack.Codec{},
+			cbor.Codec{},
 		},
 		Compressors: []compress.Compressor{
 			gzip.Compressor{},

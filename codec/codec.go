@@ -56,7 +56,8 @@ type Sizer interface {
 	// Size is the number of bytes that Append will append.
 	Size(native any) int
 	// AppendSized is Append for a message whose Size was just asked for, and
-	// that has not changed since: it need not be measured twice.
+	// that has not changed since: it need not be measured twice. dst has room
+	// for it. Where it has no more, one that writes from the end need not move it.
 	AppendSized(dst []byte, native any) ([]byte, error)
 }
 

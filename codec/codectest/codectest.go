@@ -214,6 +214,22 @@ func sizes(t *testing.T, c codec.Codec) {
 		if size := sizer.Size(native); size != len(out) {
 			t.Fatalf("size %d, appended %d", size, len(out))
 		}
+		for _, room := range []int{0, 1, 4096} {
+			dst := append(make([]byte, 0, len("before")+len(out)+room), "before"...)
+			if dst, err = sizer.AppendSized(dst, native); err != nil {
+				t.Fatal(err)
+			}
+			if len(dst) != len("before")+len(out) {
+				t.Fatalf("with room for %d more: appended %d, want %d", room, len(dst)-len("before"), len(out))
+			}
+			parsed, err := b.Parse(dst[len("before"):])
+			if err != nil {
+				t.Fatalf("with room for %d more: parse: %v", room, err)
+			}
+			if diff := conformance.Diff(b.Plain(native), b.Plain(parsed)); diff != "" {
+				t.Fatalf("with room for %d more: differs: %s", room, diff)
+			}
+		}
 	})
 }
 

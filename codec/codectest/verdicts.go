@@ -1,6 +1,7 @@
 package codectest
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/tare-bench/tare/codec"
@@ -36,11 +37,14 @@ func Verdicts(t *testing.T, c codec.Codec) {
 		{"bytes that are no base64", `{"item":{"blob":"*"}}`, false},
 		{"a double beyond its type", `{"item":{"ratio":1e999}}`, false},
 		{"bytes that are not UTF-8", "{\"item\":{\"text\":\"\xff\"}}", false},
+		{"a thousand levels", nested(1000), true},
+		{"levels without end", nested(1_000_000), false},
+		{"unknown levels without end", `{"unknown":` + strings.Repeat("[", 1_000_000) + strings.Repeat("]", 1_000_000) + `}`, false},
 		{"a bare NaN", `{"item":{"ratio":NaN}}`, false},
 	} {
 		native, err := b.Parse([]byte(test.body))
 		if takes := err == nil; takes != test.takes {
-			t.Errorf("%s: %s: takes it: %v, want %v (%v)", test.name, test.body, takes, test.takes, err)
+			t.Errorf("%s: %.200s: takes it: %v, want %v (%v)", test.name, test.body, takes, test.takes, err)
 		}
 		if err == nil {
 			b.Plain(native)
@@ -50,4 +54,9 @@ func Verdicts(t *testing.T, c codec.Codec) {
 	if got := decode(t, b, []byte(exact)).(*conformance.EchoRequest).Item.Number; got != 1<<53+1 {
 		t.Errorf("%s reads as %d", exact, got)
 	}
+}
+
+// nested is an item in so many others.
+func nested(levels int) string {
+	return `{"item":` + strings.Repeat(`{"child":`, levels) + `{}` + strings.Repeat(`}`, levels) + `}`
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/tare-bench/tare/codec/codectest"
 	"github.com/tare-bench/tare/codec/json"
 	"github.com/tare-bench/tare/protocol/protocoltest/conformance"
+	"github.com/tare-bench/tare/workload/statements/clinical"
 )
 
 func TestContract(t *testing.T) { codectest.Run(t, json.Codec{}) }
@@ -30,4 +31,8 @@ func TestErrorsNameTheField(t *testing.T) {
 			t.Errorf("%s is refused as %v, want %s", body, err, want)
 		}
 	}
+}
+
+func TestClinical(t *testing.T) {
+	codectest.Carries(t, json.Codec{}, clinical.StatementService, clinical.VisitService)
 }

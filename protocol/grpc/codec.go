@@ -67,7 +67,7 @@ func (w wire) Marshal(v any) (mem.BufferSlice, error) {
 	}
 	pool := mem.DefaultBufferPool()
 	buffer := pool.Get(size)
-	encoded, err := sizer.AppendSized((*buffer)[:0], s.native)
+	encoded, err := sizer.AppendSized((*buffer)[:0:size], s.native)
 	if err == nil && len(encoded) != size {
 		err = fmt.Errorf("encode %T: size was to be %d and is %d", s.native, size, len(encoded))
 	}

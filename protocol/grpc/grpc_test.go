@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/tare-bench/tare/codec/json"
+	"github.com/tare-bench/tare/codec/msgpack"
 	"github.com/tare-bench/tare/codec/proto"
+	"github.com/tare-bench/tare/codec/vtproto"
 	"github.com/tare-bench/tare/compress"
 	"github.com/tare-bench/tare/compress/gzip"
 	"github.com/tare-bench/tare/compress/zstd"
@@ -27,6 +29,8 @@ func TestContract(t *testing.T) {
 		"compressed":           {Codec: proto.Codec{}, Compressor: gzip.Compressor{}},
 		"compressed otherwise": {Codec: json.Codec{}, Compressor: zstd.Compressor{}},
 		"plain structs":        {Codec: json.Codec{}},
+		"generated code":       {Codec: vtproto.Codec{}},
+		"MessagePack":          {Codec: msgpack.Codec{}},
 		"three channels":       {Codec: proto.Codec{}, Settings: map[string]string{"conns": "3"}},
 		"a channel for a call": {Codec: proto.Codec{}, Settings: map[string]string{"channel": "per-call"}, ConnPerCall: true},
 	}

@@ -19,7 +19,9 @@ import (
 	conformancev1 "github.com/tare-bench/tare/gen/tare/conformance/v1"
 	paymentsv1 "github.com/tare-bench/tare/gen/tare/payments/v1"
 
+	"github.com/tare-bench/tare/codec"
 	"github.com/tare-bench/tare/codec/proto"
+	"github.com/tare-bench/tare/codec/vtproto"
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/protocol/grpc"
 	"github.com/tare-bench/tare/protocol/protocoltest/conformance"
@@ -55,11 +57,13 @@ func TestStreamAllocatesLikeItsTwin(t *testing.T) {
 func TestLargeMessagesKeepPooledBuffers(t *testing.T) {
 	const length, messages = 1 << 20, 100
 	item := &conformance.Item{Blob: make([]byte, length)}
-	adapter := allocatedBytes(t, expandOf(adapterConn(t, conformance.Service), item), messages)
 	twin := allocatedBytes(t, expandOfByTwin(t, item), messages)
-	t.Logf("bytes allocated per message of 1 MiB: adapter %.0f, twin %.0f", adapter, twin)
-	if adapter > twin+length/2 {
-		t.Errorf("adapter allocates %.0f bytes per message, its twin %.0f", adapter, twin)
+	for _, c := range []codec.Codec{proto.Codec{}, vtproto.Codec{}} {
+		adapter := allocatedBytes(t, expandOf(adapterConnOf(t, conformance.Service, c), item), messages)
+		t.Logf("%s: bytes allocated per message of 1 MiB: adapter %.0f, twin %.0f", c.Spec().Name, adapter, twin)
+		if adapter > twin+length/2 {
+			t.Errorf("%s: adapter allocates %.0f bytes per message, its twin %.0f", c.Spec().Name, adapter, twin)
+		}
 	}
 }
 
@@ -218,31 +222,36 @@ func listen(t testing.TB) net.Listener {
 // adapterConn gives a client of a server, both of package grpc.
 func adapterConn(t testing.TB, svc *rpc.Service) protocol.Conn {
 	t.Helper()
+	return adapterConnOf(t, svc, proto.Codec{})
+}
+
+func adapterConnOf(t testing.TB, svc *rpc.Service, c codec.Codec) protocol.Conn {
+	t.Helper()
 	p := grpc.New()
 	settings, err := setting.Resolve(p.Spec().Settings, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := protocol.Options{
-		Codec: proto.Codec{}, Settings: settings, InFlight: 1, MaxMessage: protocol.DefaultMaxMessage,
+		Codec: c, Settings: settings, InFlight: 1, MaxMessage: protocol.DefaultMaxMessage,
 		DialContext: new(net.Dialer).DialContext,
 	}
 	l := listen(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- p.Serve(ctx, l, svc, rpc.HandlerFunc(answer), o) }()
-	c, err := p.Dial(ctx, l.Addr().String(), svc, o)
+	conn, err := p.Dial(ctx, l.Addr().String(), svc, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = c.Close()
+		_ = conn.Close()
 		cancel()
 		if err := <-served; err != nil {
 			t.Error(err)
 		}
 	})
-	return c
+	return conn
 }
 
 // twinChannel gives a client of a server that both are written by hand.

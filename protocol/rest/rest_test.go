@@ -3,9 +3,14 @@ package rest_test
 import (
 	"testing"
 
+	"github.com/tare-bench/tare/codec/cbor"
+	"github.com/tare-bench/tare/codec/goccy"
 	"github.com/tare-bench/tare/codec/json"
+	"github.com/tare-bench/tare/codec/jsonv2"
+	"github.com/tare-bench/tare/codec/msgpack"
 	"github.com/tare-bench/tare/codec/proto"
 	"github.com/tare-bench/tare/codec/protojson"
+	"github.com/tare-bench/tare/codec/vtproto"
 	"github.com/tare-bench/tare/compress/gzip"
 	"github.com/tare-bench/tare/compress/zstd"
 	"github.com/tare-bench/tare/protocol/protocoltest"
@@ -21,6 +26,11 @@ func TestContract(t *testing.T) {
 		"plain structs":         {Codec: json.Codec{}},
 		"generated messages":    {Codec: proto.Codec{}},
 		"ProtoJSON":             {Codec: protojson.Codec{}},
+		"JSON of version 2":     {Codec: jsonv2.Codec{}},
+		"JSON of goccy":         {Codec: goccy.Codec{}},
+		"MessagePack":           {Codec: msgpack.Codec{}},
+		"CBOR":                  {Codec: cbor.Codec{}},
+		"generated code":        {Codec: vtproto.Codec{}},
 		"compressed":            {Codec: json.Codec{}, Compressor: gzip.Compressor{}},
 		"compressed, binary":    {Codec: proto.Codec{}, Compressor: zstd.Compressor{}},
 		"HTTP/2":                {Codec: json.Codec{}, Settings: set("http", "2")},

@@ -17,10 +17,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fxamacker/cbor/v2"
+	jsonv2 "github.com/go-json-experiment/json"
+	gojson "github.com/goccy/go-json"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/tare-bench/tare/codec"
+	cborcodec "github.com/tare-bench/tare/codec/cbor"
+	"github.com/tare-bench/tare/codec/goccy"
 	jsoncodec "github.com/tare-bench/tare/codec/json"
+	jsonv2codec "github.com/tare-bench/tare/codec/jsonv2"
 	protocodec "github.com/tare-bench/tare/codec/proto"
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/protocol/protocoltest/conformance"
@@ -47,9 +53,20 @@ var twins = []struct {
 }{
 	{jsoncodec.Codec{}, twin{"application/json", json.Marshal, encodeJSON, json.Unmarshal}},
 	{protocodec.Codec{}, twin{"application/x-protobuf", marshalProto, encodeProto, unmarshalProto}},
+	{goccy.Codec{}, twin{"application/json", gojson.Marshal, encodeGoccy, gojson.Unmarshal}},
+	{jsonv2codec.Codec{}, twin{"application/json", marshalV2, encodeV2, unmarshalV2}},
+	{cborcodec.Codec{}, twin{"application/cbor", cbor.Marshal, encodeCBOR, cbor.Unmarshal}},
 }
 
 func encodeJSON(buf *bytes.Buffer, v any) error { return json.NewEncoder(buf).Encode(v) }
+
+func encodeGoccy(buf *bytes.Buffer, v any) error { return gojson.NewEncoder(buf).Encode(v) }
+
+func marshalV2(v any) ([]byte, error)         { return jsonv2.Marshal(v) }
+func encodeV2(buf *bytes.Buffer, v any) error { return jsonv2.MarshalWrite(buf, v) }
+func unmarshalV2(b []byte, v any) error       { return jsonv2.Unmarshal(b, v) }
+
+func encodeCBOR(buf *bytes.Buffer, v any) error { return cbor.NewEncoder(buf).Encode(v) }
 
 func encodeProto(buf *bytes.Buffer, v any) error {
 	b, err := appendProto(buf.AvailableBuffer(), v)
