@@ -6,6 +6,7 @@ import (
 	"github.com/tare-bench/tare/codec/json"
 	"github.com/tare-bench/tare/codec/proto"
 	"github.com/tare-bench/tare/codec/protojson"
+	"github.com/tare-bench/tare/codec/thrift"
 	"github.com/tare-bench/tare/compress"
 	"github.com/tare-bench/tare/compress/gzip"
 	"github.com/tare-bench/tare/compress/zstd"
@@ -34,6 +35,8 @@ func Default() Catalog {
 			json.Codec{},
 			protojson.Codec{},
 			proto.Codec{},
+			thrift.New(),
+			thrift.NewCompact(),
 		},
 		Compressors: []compress.Compressor{
 			gzip.Compressor{},
