@@ -1,6 +1,7 @@
 package thrift
 
 import (
+	apache "github.com/apache/thrift/lib/go/thrift"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
@@ -101,21 +102,21 @@ func byProto[M, N any, PM generatedProto[M], G generated[N]](fill func(*N, *M), 
 		if _, ok := t.NewProto().(PM); !ok {
 			return nil
 		}
-		return protoBinding[M, N, PM, G]{binding[M, N, G]{form: f, fill: fill, take: take}, t}
+		return binding{
+			form:  f,
+			fresh: func() apache.TStruct { return G(new(N)) },
+			native: func(plain any) apache.TStruct {
+				native := new(N)
+				fill(native, (*M)(t.ToProto(plain).(PM)))
+				return G(native)
+			},
+			plain: func(native any) any {
+				m := new(M)
+				take(m, (*N)(native.(G)))
+				return t.FromProto(PM(m))
+			},
+		}
 	}
-}
-
-type protoBinding[M, N any, PM generatedProto[M], G generated[N]] struct {
-	binding[M, N, G]
-	t *rpc.Type
-}
-
-func (b protoBinding[M, N, PM, G]) Native(plain any) any {
-	return b.binding.Native((*M)(b.t.ToProto(plain).(PM)))
-}
-
-func (b protoBinding[M, N, PM, G]) Plain(native any) any {
-	return b.t.FromProto(PM(b.binding.Plain(native).(*M)))
 }
 
 // made has a value filled that is new.

@@ -88,34 +88,40 @@ func mapped[P, N any, G generated[N]](fill func(*N, *P), take func(*P, *N)) mess
 		if _, ok := t.New().(*P); !ok {
 			return nil
 		}
-		return binding[P, N, G]{form: f, fill: fill, take: take}
+		return binding{
+			form:  f,
+			fresh: func() apache.TStruct { return G(new(N)) },
+			native: func(plain any) apache.TStruct {
+				native := new(N)
+				fill(native, plain.(*P))
+				return G(native)
+			},
+			plain: func(native any) any {
+				plain := new(P)
+				take(plain, (*N)(native.(G)))
+				return plain
+			},
+		}
 	}
 }
 
-type binding[P, N any, G generated[N]] struct {
-	form *form
-	fill func(*N, *P)
-	take func(*P, *N)
+// binding has no type parameters, so that profiles can tell its methods.
+type binding struct {
+	form   *form
+	fresh  func() apache.TStruct
+	native func(plain any) apache.TStruct
+	plain  func(native any) any
 }
 
-func (b binding[P, N, G]) Native(plain any) any {
-	native := new(N)
-	b.fill(native, plain.(*P))
-	return G(native)
+func (b binding) Native(plain any) any { return b.native(plain) }
+func (b binding) Plain(native any) any { return b.plain(native) }
+
+func (b binding) Append(dst []byte, native any) ([]byte, error) {
+	return b.form.append(dst, native.(apache.TStruct))
 }
 
-func (b binding[P, N, G]) Plain(native any) any {
-	plain := new(P)
-	b.take(plain, (*N)(native.(G)))
-	return plain
-}
-
-func (b binding[P, N, G]) Append(dst []byte, native any) ([]byte, error) {
-	return b.form.append(dst, native.(G))
-}
-
-func (b binding[P, N, G]) Parse(src []byte) (any, error) {
-	native := G(new(N))
+func (b binding) Parse(src []byte) (any, error) {
+	native := b.fresh()
 	if err := b.form.parse(src, native); err != nil {
 		return nil, err
 	}
