@@ -14,6 +14,7 @@ import (
 	"github.com/tare-bench/tare/protocol/connect"
 	"github.com/tare-bench/tare/protocol/grpc"
 	"github.com/tare-bench/tare/protocol/rest"
+	thriftrpc "github.com/tare-bench/tare/protocol/thrift"
 	"github.com/tare-bench/tare/store"
 	"github.com/tare-bench/tare/store/memory"
 	"github.com/tare-bench/tare/store/postgres"
@@ -30,6 +31,7 @@ func Default() Catalog {
 			grpc.New(),
 			connect.New(),
 			connect.NewWeb(),
+			thriftrpc.New(),
 		},
 		Codecs: []codec.Codec{
 			json.Codec{},
