@@ -33,6 +33,7 @@ func (k *session) answer(n int) error {
 			return s.envelope.appendException(dst, h, apache.UNKNOWN_METHOD, fmt.Sprintf("no method %.128q of %s", h.name, s.name))
 		})
 	}
+	h.name = m.Name // which is what a multiplexed client expects too
 	err = rpc.Refusal(s.handler, m.Method)
 	if err == nil && n > s.maxMessage+longestFailure {
 		err = s.tooLong("request", n)
