@@ -84,7 +84,7 @@ func TestServerClosesOnNoise(t *testing.T) {
 		"another version":           frame("\x80\x02\x00\x01\x00\x00\x00\x04Echo\x00\x00\x00\x07"),
 		"a name of 2 GB":            frame("\x80\x01\x00\x01\x7f\xff\xff\xffEcho"),
 		"the compact form":          frame("\x82\x21\x07\x04Echo\x1c\x00\x00"),
-		"a name that fills a frame": append(binary.BigEndian.AppendUint32(nil, 1<<20), "\x80\x01\x00\x01\x00\x0f\x00\x00"+strings.Repeat("a", 1<<20)...),
+		"a name that fills a frame": append(binary.BigEndian.AppendUint32(nil, 1<<20), "\x80\x01\x00\x01\x00\x0f\x00\x00"+strings.Repeat("a", 8<<10)...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn := connect(t, addr)
