@@ -169,7 +169,11 @@ func (c *comparison) message(d protoreflect.MessageDescriptor, pointer reflect.T
 			c.fault(d, "has no field %s", number)
 			continue
 		}
-		if name != string(field.Name()) && !(name == string(field.Name())+"_" && slices.Contains(reservedNames, field.Name())) {
+		want := string(field.Name())
+		if slices.Contains(reservedNames, field.Name()) {
+			want += "_"
+		}
+		if name != want {
 			c.fault(field, "is called %s", name)
 		}
 		if requiredness != "" {

@@ -6,6 +6,7 @@ import (
 	"github.com/tare-bench/tare/codec/json"
 	"github.com/tare-bench/tare/codec/proto"
 	"github.com/tare-bench/tare/codec/protojson"
+	"github.com/tare-bench/tare/codec/thrift"
 	"github.com/tare-bench/tare/compress/gzip"
 	"github.com/tare-bench/tare/compress/zstd"
 	"github.com/tare-bench/tare/protocol/protocoltest"
@@ -21,6 +22,7 @@ func TestContract(t *testing.T) {
 		"plain structs":         {Codec: json.Codec{}},
 		"generated messages":    {Codec: proto.Codec{}},
 		"ProtoJSON":             {Codec: protojson.Codec{}},
+		"Thrift's structs":      {Codec: thrift.NewCompact()},
 		"compressed":            {Codec: json.Codec{}, Compressor: gzip.Compressor{}},
 		"compressed, binary":    {Codec: proto.Codec{}, Compressor: zstd.Compressor{}},
 		"HTTP/2":                {Codec: json.Codec{}, Settings: set("http", "2")},

@@ -208,11 +208,7 @@ func (foreignHandler) Amend(context.Context, *native.AmendRequest) (*native.Amen
 // serveForeign serves h by Apache's own server until the test ends.
 func serveForeign(t testing.TB, h native.ConformanceService, factory apache.TProtocolFactory) string {
 	t.Helper()
-	return serveProcessor(t, native.NewConformanceServiceProcessor(h), factory)
-}
-
-func serveProcessor(t testing.TB, p apache.TProcessor, factory apache.TProtocolFactory) string {
-	t.Helper()
+	p := native.NewConformanceServiceProcessor(h)
 	l := listen(t)
 	conf := &apache.TConfiguration{MaxFrameSize: 64 << 20}
 	server := apache.NewTSimpleServer4(p, accepting{l}, apache.NewTFramedTransportFactoryConf(apache.NewTTransportFactory(), conf), factory)
