@@ -321,7 +321,32 @@ func (l *piped) Close() error {
 
 func (l *piped) Addr() net.Addr { return &net.UnixAddr{} }
 
-func connect(t *testing.T, addr string) net.Conn {
+// FuzzFrames has a server take any frame: it answers, or it closes the connection,
+// and answers others either way.
+func FuzzFrames(f *testing.F) {
+	for _, sent := range []string{call + empty, oneway + empty, call + "\x00", "noise", ""} {
+		f.Add([]byte(sent))
+	}
+	addr := serve(f, conformance.Service, conformance.Handler{}, options(f, forms[0].codec))
+	other := dial(f, addr, conformance.Service, options(f, forms[0].codec))
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		conn := connect(t, addr)
+		if _, err := conn.Write(frame(string(sent))); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+			return // the server has closed it
+		}
+		if _, err := io.Copy(io.Discard, conn); isTimeout(err) {
+			t.Errorf("the server neither answers nor closes: %v", err)
+		}
+		if _, err := rpc.Invoke(t.Context(), other, conformance.Find, &conformance.FindRequest{Name: "a"}); err != nil {
+			t.Errorf("another call fails: %v", err)
+		}
+	})
+}
+
+func connect(t testing.TB, addr string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
