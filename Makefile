@@ -9,6 +9,7 @@ help: ## List the tasks
 
 # Programs that tests start, where they are missing, as packages of Debian 12.
 INITDB = $(shell command -v initdb || ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null)
+THRIFT = $(shell command -v thrift)
 BROWSER = $(shell command -v chromium-headless-shell || command -v chromium || command -v google-chrome)
 MISSING = $(strip \
 	$(if $(INITDB)$(TARE_TEST_POSTGRES),,postgresql-15) \
@@ -55,8 +56,20 @@ lint: $(BUF) ## Check Go, schemas, formatting and modules
 web: $(WEB) ## Build the page that orders, clients/web
 
 .PHONY: generate
-generate: $(BUF) ## Generate gen/ and clients/web/gen/ from proto/
+# Thrift after buf, which empties gen/ first.
+generate: $(BUF) compilers ## Generate gen/ and clients/web/gen/ from proto/ and schema/
 	$(BUF) generate
+	mkdir -p gen/thrift
+	for f in schema/thrift/*.thrift; do thrift -strict -out gen/thrift \
+		--gen go:package_prefix=github.com/tare-bench/tare/gen/thrift/,skip_remote $$f || exit 1; done
+	gofmt -w gen/thrift
+
+# Compilers of schemas that no Go module brings, where they are missing, as packages of
+# Debian 12. Their output names their version: another one's differs.
+.PHONY: compilers
+compilers:
+	$(if $(THRIFT),,$(if $(CAN_INSTALL),apt-get update && apt-get install -y --no-install-recommends thrift-compiler,\
+	$(error Missing: thrift-compiler, as Debian 12 has it. Only root can install it (make compilers))))
 
 .PHONY: generated
 generated: generate ## Fail if what is generated is not what proto/ generates

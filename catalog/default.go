@@ -10,6 +10,7 @@ import (
 	"github.com/tare-bench/tare/codec/msgpack"
 	"github.com/tare-bench/tare/codec/proto"
 	"github.com/tare-bench/tare/codec/protojson"
+	"github.com/tare-bench/tare/codec/thrift"
 	"github.com/tare-bench/tare/codec/vtproto"
 	"github.com/tare-bench/tare/compress"
 	"github.com/tare-bench/tare/compress/gzip"
@@ -18,6 +19,7 @@ import (
 	"github.com/tare-bench/tare/protocol/connect"
 	"github.com/tare-bench/tare/protocol/grpc"
 	"github.com/tare-bench/tare/protocol/rest"
+	thriftrpc "github.com/tare-bench/tare/protocol/thrift"
 	"github.com/tare-bench/tare/store"
 	"github.com/tare-bench/tare/store/memory"
 	"github.com/tare-bench/tare/store/postgres"
@@ -34,6 +36,7 @@ func Default() Catalog {
 			grpc.New(),
 			connect.New(),
 			connect.NewWeb(),
+			thriftrpc.New(),
 		},
 		Codecs: []codec.Codec{
 			json.Codec{},
@@ -44,6 +47,8 @@ func Default() Catalog {
 			goccy.Codec{},
 			msgpack.Codec{},
 			cbor.Codec{},
+			thrift.New(),
+			thrift.NewCompact(),
 		},
 		Compressors: []compress.Compressor{
 			gzip.Compressor{},

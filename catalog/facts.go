@@ -83,6 +83,9 @@ func (s Stack) carries(methods []*rpc.Method) error {
 	if !slices.Equal(p.Codecs, protocol.AnyCodec) && !slices.Contains(p.Codecs, k.Name) {
 		return fmt.Errorf("%s takes no other codec than %v", p.Name, p.Codecs)
 	}
+	if s.Compressor != nil && p.Uncompressed != "" {
+		return fmt.Errorf("%s takes no compressor: %s", p.Name, p.Uncompressed)
+	}
 	for _, m := range methods {
 		if err := p.CanCarry(m.Kind, s.Settings); err != nil {
 			return err

@@ -27,6 +27,13 @@ type Spec struct {
 	// settings, which the plan prints and Handle answers with UNIMPLEMENTED. A
 	// nil Carries, or a nil error, says that it can.
 	Carries func(rpc.Kind, setting.Values) error
+	// Beside says why nothing crosses with calls beside their messages under these
+	// settings, neither a deadline nor header fields. A nil Beside, or a nil error,
+	// says that both cross. A call ends at its deadline all the same, and so does
+	// its handler's ctx, since the client then goes away.
+	Beside func(setting.Values) error
+	// Uncompressed says why the protocol takes no compressor; "" where it does.
+	Uncompressed string
 	// Transport says how a client of these options has its calls travel, for
 	// reports to judge. Nil: nothing is known of it.
 	Transport func(Options) Transport
@@ -48,6 +55,14 @@ func (s Spec) CanCarry(k rpc.Kind, v setting.Values) error {
 	return s.Carries(k, v)
 }
 
+// CanCross is what Beside says, nil where deadlines and fields cross.
+func (s Spec) CanCross(v setting.Values) error {
+	if s.Beside == nil {
+		return nil
+	}
+	return s.Beside(v)
+}
+
 // AnyCodec is the Codecs of a protocol that is not wedded to any.
 var AnyCodec = []string{"*"}
 
@@ -61,7 +76,7 @@ type Protocol interface {
 	// What h returns crosses the wire as an rpc.Error with the same code,
 	// message, violations, as many as FitViolations gives, and RetryAfter. h's
 	// ctx ends when the caller's deadline passes or the caller goes away; its
-	// rpc.FieldsIn are those that came of o.Fields. A message longer than
+	// rpc.FieldsIn are those that came of o.Fields, if the Spec says that any cross. A message longer than
 	// o.MaxMessage, once decompressed, is refused with RESOURCE_EXHAUSTED, one
 	// that cannot be parsed with INVALID_ARGUMENT, an unknown method with
 	// UNIMPLEMENTED (REST: NOT_FOUND).
@@ -72,9 +87,9 @@ type Protocol interface {
 
 // Conn is a client's hold on a server: a handler that stands elsewhere. Handle
 // sends what s.Recv gives and hands each reply to s.Send. It returns nil or an
-// *rpc.Error: the handler's, or one with a Transport fault. The deadline of
-// ctx crosses to the server, and so do those of its rpc.FieldsOut that the
-// Options name; the end of ctx ends the call. It is safe for concurrent use.
+// *rpc.Error: the handler's, or one with a Transport fault. Where Spec().CanCross
+// says so, the deadline of ctx crosses to the server, and so do those of its
+// rpc.FieldsOut that the Options name. The end of ctx ends the call. It is safe for concurrent use.
 type Conn interface {
 	rpc.Handler
 	Close() error

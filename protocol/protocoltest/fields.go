@@ -12,10 +12,11 @@ import (
 )
 
 var fieldChecks = []check{
-	{"the header fields that are named cross with every kind of call", nil, fieldsCross},
+	{"the header fields that are named cross with every kind of call", nil, beside(fieldsCross)},
 	{"header fields that are not named do not cross", unary, otherFields},
-	{"a header field that no header can hold is INVALID_ARGUMENT", unary, badFields},
+	{"a header field that no header can hold is INVALID_ARGUMENT", unary, beside(badFields)},
 	{"a name that is no field's own is an error", nil, badNames},
+	{"what is said not to cross does not", unary, nothingBeside},
 }
 
 var crossing = []string{"traceparent", "authorization", "x-request-id", "baggage"}
@@ -105,6 +106,30 @@ func badFields(t *testing.T, s *suite) {
 		}
 	}
 	wantEcho(t, c, conformance.Ordinary())
+}
+
+// nothingBeside holds a protocol to a lack that it declares, so that it declares
+// none that it has not.
+func nothingBeside(t *testing.T, s *suite) {
+	if s.protocol.Spec().CanCross(s.settings) == nil {
+		t.Skip("deadlines and fields cross")
+	}
+	came := make(chan int, 1)
+	srv := s.serveWith(t, rpc.HandlerFunc(func(ctx context.Context, m *rpc.Method, st rpc.Stream) error {
+		n := len(rpc.FieldsIn(ctx))
+		if _, ok := ctx.Deadline(); ok {
+			n++
+		}
+		came <- n
+		return conformance.Handler{}.Handle(ctx, m, st)
+	}), conformance.Service, s.crossingOptions())
+	c := s.dialWith(t, srv.addr(), s.crossingOptions())
+	if _, err := call(rpc.WithFieldsOut(patient(t), carried...), c, conformance.Echo, &conformance.EchoRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if n := await(t, came, "the handler"); n != 0 {
+		t.Errorf("%d fields and deadlines came, and none is said to cross", n)
+	}
 }
 
 func badNames(t *testing.T, s *suite) {

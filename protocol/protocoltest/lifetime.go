@@ -10,7 +10,7 @@ import (
 )
 
 var lifetimeChecks = []check{
-	{"the handler sees the caller's deadline", unary, deadlineCrosses},
+	{"the handler sees the caller's deadline", unary, beside(deadlineCrosses)},
 	{"a call without a deadline gives the handler none", unary, noDeadline},
 	{"a deadline that passes ends caller and handler", unary, deadlinePasses},
 	{"a call begun after its deadline is DEADLINE_EXCEEDED", unary, deadlinePast},

@@ -30,6 +30,17 @@ type suite struct {
 
 func (s *suite) carries(k rpc.Kind) error { return s.protocol.Spec().CanCarry(k, s.settings) }
 
+// beside gives what a check does of protocols that have deadlines and fields
+// cross; of the others, nothingBeside holds that they do not.
+func beside(run func(*testing.T, *suite)) func(*testing.T, *suite) {
+	return func(t *testing.T, s *suite) {
+		if err := s.protocol.Spec().CanCross(s.settings); err != nil {
+			t.Skip(err)
+		}
+		run(t, s)
+	}
+}
+
 func (s *suite) options() protocol.Options {
 	return protocol.Options{
 		Codec:       s.stack.Codec,

@@ -10,6 +10,7 @@ import (
 	"github.com/tare-bench/tare/codec/msgpack"
 	"github.com/tare-bench/tare/codec/proto"
 	"github.com/tare-bench/tare/codec/protojson"
+	"github.com/tare-bench/tare/codec/thrift"
 	"github.com/tare-bench/tare/codec/vtproto"
 	"github.com/tare-bench/tare/compress/gzip"
 	"github.com/tare-bench/tare/compress/zstd"
@@ -31,6 +32,7 @@ func TestContract(t *testing.T) {
 		"MessagePack":           {Codec: msgpack.Codec{}},
 		"CBOR":                  {Codec: cbor.Codec{}},
 		"generated code":        {Codec: vtproto.Codec{}},
+		"Thrift's structs":      {Codec: thrift.NewCompact()},
 		"compressed":            {Codec: json.Codec{}, Compressor: gzip.Compressor{}},
 		"compressed, binary":    {Codec: proto.Codec{}, Compressor: zstd.Compressor{}},
 		"HTTP/2":                {Codec: json.Codec{}, Settings: set("http", "2")},
