@@ -13,6 +13,9 @@ var sweepTables = []struct {
 }{
 	{"server_cpu_per_call", func(loads) bool { return true }},
 	{"throughput", func(l loads) bool { return !l.open }},
+	{"bytes_per_second", func(l loads) bool { return !l.open }},
+	{"driver_cpu_per_call", func(l loads) bool { return l.bulk }},
+	{"server_peak_rss", func(l loads) bool { return l.bulk }},
 	{"latency_p50", func(loads) bool { return true }},
 	{"latency_p99", func(l loads) bool { return l.open }},
 	{"bytes_sent_per_call", func(l loads) bool { return !l.rates }},
@@ -52,7 +55,8 @@ func (s *Sweep) Tables() []Table {
 }
 
 func (s *Sweep) table(m Metric) Table {
-	t := Table{Title: m.Label, Head: []string{s.Axis}, Units: []string{""}, Words: 2}
+	axes := s.axes()
+	t := Table{Title: m.Label, Head: axes, Units: make([]string, len(axes)), Words: len(axes) + 1}
 	rates := s.loads().rates
 	if rates {
 		t.Head, t.Units, t.Words = append(t.Head, "rate"), append(t.Units, "calls/s"), t.Words+1
@@ -68,7 +72,7 @@ func (s *Sweep) table(m Metric) Table {
 		t.Head, t.Units = append(t.Head, stack), append(t.Units, "")
 	}
 	for _, p := range s.Points {
-		row := []string{p.Value}
+		row := p.cells()
 		if rates {
 			row = append(row, p.rate())
 		}
@@ -77,7 +81,14 @@ func (s *Sweep) table(m Metric) Table {
 		t.note(level.Reason)
 		for _, stack := range others {
 			c := p.Document.Find(stack, m.Name)
-			row = append(row, c.inRow())
+			if c != nil && c.Baseline != s.Baseline {
+				c = nil
+			}
+			text := c.inRow()
+			if alone := p.level(stack, m); c == nil && alone.Value != nil {
+				text = withUnit(alone, unit, m.Per)
+			}
+			row = append(row, text)
 			if c != nil {
 				t.note(c.Ratio.Reason)
 			}

@@ -23,18 +23,34 @@ var mainColumns = []string{
 	"bytes_sent_per_call", "bytes_received_per_call", "connections_opened",
 }
 
+// bulkColumns are the same where calls move items in bulk, for which servers need
+// room.
+var bulkColumns = []string{
+	"throughput", "bytes_per_second", "latency_p50", "latency_p99", "server_cpu_per_call", "driver_cpu_per_call",
+	"server_peak_rss", "bytes_sent_per_call", "bytes_received_per_call", "connections_opened",
+}
+
+func (d *Document) mainColumns() []string {
+	if d.Conditions.Item != "" {
+		return bulkColumns
+	}
+	return mainColumns
+}
+
 // Main is the table of levels: a row for each stack.
 func (d *Document) Main() Table {
-	return d.levels(func(m Metric) int { return slices.Index(mainColumns, m.Name) })
+	columns := d.mainColumns()
+	return d.levels(func(m Metric) int { return slices.Index(columns, m.Name) })
 }
 
 // More is the table of the other levels.
 func (d *Document) More() Table {
+	columns := d.mainColumns()
 	return d.levels(func(m Metric) int {
-		if slices.Contains(mainColumns, m.Name) {
+		if slices.Contains(columns, m.Name) {
 			return -1
 		}
-		return len(mainColumns)
+		return len(columns)
 	})
 }
 
@@ -140,7 +156,7 @@ func byCall(v float64) string {
 	return places(v, 2)
 }
 
-// Tiers is the table of the servers' parts of the CPU per call; it has no rows
+// Tiers is the table of the servers' parts of the CPU per call, or item; it has no rows
 // where each stack has one server.
 func (d *Document) Tiers() Table {
 	t := Table{Title: "server CPU by tier", Head: []string{"stack"}, Units: []string{""}}
@@ -160,7 +176,7 @@ func (d *Document) Tiers() Table {
 		row := []string{s.Stack}
 		for i, tier := range s.Tiers {
 			if len(t.Head) == i+1 {
-				t.Head, t.Units = append(t.Head, tier.Name), append(t.Units, unit.name+"/call")
+				t.Head, t.Units = append(t.Head, tier.Name), append(t.Units, unit.name+"/"+d.Conditions.unit())
 			}
 			row = append(row, cell(tier.CPU, unit))
 		}
