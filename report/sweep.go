@@ -215,7 +215,8 @@ func find(all []NamedString, name string) string {
 }
 
 func (s *Sweep) reading() string {
-	return s.Points[0].Document.Reading() + " That is so at each value by itself: each is a run of its own, one after the other, " +
+	whole := shared(s.Points, func(d *Document) string { return d.Conditions.call() })
+	return s.Points[0].Document.reading(cmp.Or(whole, "call, or stream")) + " That is so at each value by itself: each is a run of its own, one after the other, " +
 		"so that stacks of one row are compared on firmer ground than rows are, and of many values one may err."
 }
 

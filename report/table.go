@@ -69,11 +69,7 @@ func (d *Document) levels(place func(Metric) int) Table {
 	}
 	for _, m := range shown {
 		unit := scaleFor(m.Unit, d.valuesOf(m.Name))
-		name := unit.name
-		if m.Per != "" {
-			name += "/" + m.Per
-		}
-		t.Head, t.Units = append(t.Head, m.Label), append(t.Units, name)
+		t.Head, t.Units = append(t.Head, m.Label), append(t.Units, unit.per(m))
 		why := "" // the first scenario's reason speaks for the column
 		for i, s := range d.Scenarios {
 			v := s.Metrics[m.Name]
@@ -237,12 +233,18 @@ func (c *Comparison) Word() string {
 }
 
 // Reading says how to read the figures.
-func (d *Document) Reading() string {
+func (d *Document) Reading() string { return d.reading(d.Conditions.call()) }
+
+// reading is Reading, with latency that of a whole call, or whatever it is called.
+func (d *Document) reading(whole string) string {
 	c := d.Conditions
 	text := fmt.Sprintf("Ratios are paired by round, and their intervals come from restarts. In %s of such runs no \"higher\" and no \"lower\" is false, "+
 		"all of them taken together (Holm's correction: half of the error for server CPU, half for all else); each interval is as wide as it was judged. "+
 		"± is half of a level's own %s interval. Differences within %s count as the same.",
 		percent(c.Confidence), percent(c.Confidence), percent(c.Margin))
+	if c.Item != "" {
+		text += fmt.Sprintf(" Costs and rates are by the %s; latency is that of a whole %s.", c.Item, whole)
+	}
 	if slices.ContainsFunc(d.Scenarios, func(s Scenario) bool { return len(s.tierRatios()) > 0 }) {
 		text += fmt.Sprintf(" What is not judged has a plain %s interval, and may be false by chance.", percent(c.Confidence))
 	}

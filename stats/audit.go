@@ -152,7 +152,7 @@ var rules = []rule{
 		if e.loose == "" {
 			return "", ""
 		}
-		return fmt.Sprintf("was asked to use %s in each server, and its %s does not say that it keeps to that",
+		return fmt.Sprintf("was asked to use %s in each server, and its %s server does not say that it keeps to that",
 				Counted(e.run.Header.Workers, "processor"), e.loose),
 			"see what that program uses, or serve it by one that keeps to it"
 	}},
