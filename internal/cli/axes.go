@@ -52,26 +52,6 @@ var axes = []axis{
 		},
 	},
 	{
-		name: "workers", shown: "workers", split: splitNumbers,
-		taken: func(r plan.Request, _ string) bool { return r.Workers != 0 },
-		set: func(r *plan.Request, _, value string) error {
-			n, err := strconv.Atoi(value)
-			if err != nil || n < 1 {
-				return errors.New("takes whole numbers from 1 on")
-			}
-			r.Workers = n
-			return nil
-		},
-	},
-	{
-		name: "leg", shown: "leg", split: splitWords,
-		taken: func(r plan.Request, _ string) bool { return r.Leg != "" },
-		set: func(r *plan.Request, _, value string) error {
-			r.Leg = value
-			return nil
-		},
-	},
-	{
 		name: "rate", shown: "rate (calls/s, shares, max for the closed loop)", split: splitNumbers,
 		taken: func(r plan.Request, _ string) bool { return r.Rate != 0 || r.RateShare != 0 },
 		set: func(r *plan.Request, _, value string) error {
@@ -95,6 +75,26 @@ var axes = []axis{
 		taken: func(r plan.Request, _ string) bool { return r.Link != "" },
 		set: func(r *plan.Request, _, value string) error {
 			r.Link = value
+			return nil
+		},
+	},
+	{
+		name: "workers", shown: "workers", split: splitNumbers,
+		taken: func(r plan.Request, _ string) bool { return r.Workers != 0 },
+		set: func(r *plan.Request, _, value string) error {
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 1 {
+				return errors.New("takes whole numbers from 1 on")
+			}
+			r.Workers = n
+			return nil
+		},
+	},
+	{
+		name: "leg", shown: "leg", split: splitWords,
+		taken: func(r plan.Request, _ string) bool { return r.Leg != "" },
+		set: func(r *plan.Request, _, value string) error {
+			r.Leg = value
 			return nil
 		},
 	},
