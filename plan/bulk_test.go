@@ -38,6 +38,16 @@ func TestATrialTakesFewStreams(t *testing.T) {
 	}
 }
 
+// A driver holds the calls of a trial, which are large where they move items.
+func TestTrialsOfExactWorkInBulkAreShort(t *testing.T) {
+	for leg, want := range map[string]int{"deep": 1500, "bulk": 150} {
+		p := mustNew(t, plan.Request{Leg: leg, Calls: 36_000, InFlight: 1})
+		if got := p.Blocks[0].Rounds[0].Trials[0].Calls; got != want {
+			t.Errorf("%s: a trial of %d calls, want %d", leg, got, want)
+		}
+	}
+}
+
 func TestLegsOfOtherUnitsAreNoSweep(t *testing.T) {
 	_, err := plan.NewSeries(points("leg", []string{"bulk", "deep"}, func(r *plan.Request, _ int) { r.Leg = r.Sweep.Value }), facts{})
 	if err == nil || !strings.Contains(err.Error(), "at leg=deep: costs are by the call, and at leg=bulk by the ware") {

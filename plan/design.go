@@ -16,6 +16,7 @@ const (
 	leastTurns   = 10                     // of a trial, for each slot: the first fills the pipeline, the last drains it
 	streamTurns  = 3                      // likewise of streams, each of which says as much as many calls
 	usualCalls   = 1500                   // of a trial that exact work ends
+	usualBulk    = 150                    // likewise of calls that move items: a driver holds them all
 	leastRounds  = 2                      // of a block: an order and its reverse
 	mostRounds   = 500_000                // of a run; a plan is held in memory
 	brisk        = 10_000                 // calls/s, of small calls on the machine of METHOD.md
@@ -165,7 +166,11 @@ func (p *Plan) byWork(askedBlocks int) error {
 		p.note("--calls %d gives each of %d in flight fewer than %d: throughput will be of a trial's ends more than of its middle",
 			p.Calls, p.InFlight, p.turns())
 	}
-	rounds := max(leastRounds, p.Calls/(blocks*usualCalls))
+	usual := usualCalls
+	if p.Item != "" {
+		usual = usualBulk
+	}
+	rounds := max(leastRounds, p.Calls/(blocks*usual))
 	rounds = even(min(rounds, p.Calls/(blocks*least), mostRounds/blocks))
 	n := blocks * rounds
 	p.lay(blocks, rounds, func(round int) Trial {

@@ -101,7 +101,8 @@ type Call struct {
 	// In: message i, counted from 0, and false after the last. It is called in order
 	// while the call is under way, so that it must cost little beside a message's
 	// encoding; equal i give equal messages, however often they are asked for. A
-	// message must not be changed once it is given.
+	// message must not be changed once it is given. Calls of one method all have a
+	// Feed, or none: those that do are charged with making their messages.
 	Feed    func(i int) (message any, more bool)
 	Want    rpc.Code // rpc.OK, or the code of the failure that is right
 	Replies int      // how many replies are right where Want is rpc.OK

@@ -22,12 +22,18 @@ import (
 // inBulk gives a driver of a leg of workloadtest.Bulk over a stack.
 func inBulk(t *testing.T, leg, stack string, batch, messages int) *driver {
 	t.Helper()
+	return inBulkOf(t, leg, stack, batch, messages, func(*peer.Start) {})
+}
+
+func inBulkOf(t *testing.T, leg, stack string, batch, messages int, alter func(*peer.Start)) *driver {
+	t.Helper()
 	c := catalog.Default()
 	c.Workloads = []workload.Workload{workloadtest.Bulk{}}
 	s := peer.Start{
 		Workload: "bulk", Leg: leg, Tier: "items", Store: c.KeptIn, Stack: stack, InFlight: 4, TimeoutS: 20,
 		Params: map[string]string{workloadtest.BulkBatch: strconv.Itoa(batch), workloadtest.BulkMessages: strconv.Itoa(messages)},
 	}
+	alter(&s)
 	server, err := Listen(t.Context(), c, s, Loopback)
 	if err != nil {
 		t.Fatal(err)
