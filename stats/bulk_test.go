@@ -42,6 +42,24 @@ func TestCostsAreByTheItem(t *testing.T) {
 	}
 }
 
+func TestMetricsAreToldInTheWordsOfTheirRun(t *testing.T) {
+	h := record.Header{Item: "record", Streams: true}
+	for i := range stats.Metrics {
+		m := &stats.Metrics[i]
+		told := m.In(h)
+		text := strings.Join([]string{told.Unit, told.Per, told.Noun, told.Claim, told.Than}, "|")
+		if m.PerItem && (strings.Contains(strings.ReplaceAll(text, "caller", ""), "call") || !strings.Contains(text, "record") || strings.Contains(text, "recorder")) {
+			t.Errorf("%s: %s", m.Name, text)
+		}
+		if same := m.In(record.Header{}); same.Noun != m.Noun || same.Claim != m.Claim || same.Unit != m.Unit || same.Name != told.Name {
+			t.Errorf("%s changes without reason", m.Name)
+		}
+	}
+	if got := stats.Find("latency_p50").In(h).Than; got != "the median stream of %s takes %s time than that of %s" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // A driver that counts no items tells nothing by the item; what it tells by the call
 // must not be taken for it.
 func TestADriverThatCountsNoItemsTellsNothingByThem(t *testing.T) {

@@ -57,7 +57,7 @@ type Metric struct {
 // of streams where they are its calls.
 func (m *Metric) In(h record.Header) Metric {
 	told := *m
-	unit := ""
+	var unit string
 	switch {
 	case m.PerItem && h.Item != "":
 		unit = h.Item
