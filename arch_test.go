@@ -75,7 +75,7 @@ var importRules = []importRule{
 	{"service/observe", []string{"rpc"}, join(implTests, []string{"protocol/*"}), reasonKept},
 	{"service/*", []string{"rpc"}, generated, reasonKept},
 
-	{"plan", []string{"link", "record", "setting", "workload", "stats"}, []string{"rpc"}, reasonJoints},
+	{"plan", []string{"link", "record", "rpc", "setting", "workload", "stats"}, noPackage, reasonJoints},
 	{"stats", []string{"record"}, []string{"stats/statstest"}, reasonJoints},
 	{"report", []string{"record", "stats"}, []string{"report/*", "stats/statstest"}, reasonJoints},
 	{"report/*", []string{"report"}, []string{"record", "stats"}, "a renderer is given the document, so that two cannot disagree on a number"},

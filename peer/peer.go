@@ -24,16 +24,17 @@ type Start struct {
 	Role     string            `json:"role"`
 	Workload string            `json:"workload"`
 	Leg      string            `json:"leg"`
-	Tier     string            `json:"tier,omitempty"`   // which to serve
-	Params   map[string]string `json:"params,omitempty"` // every parameter, defaults filled in
-	Store    string            `json:"store,omitempty"`  // address of the store of a tier
-	Stack    string            `json:"stack,omitempty"`  // that a server answers
-	Listen   string            `json:"listen,omitempty"` // where a server listens: host and port, port 0 for any; loopback, if empty. Elsewhere its caller cannot reach it
-	Next     *Next             `json:"next,omitempty"`   // whom this process calls
-	Driver   string            `json:"driver,omitempty"` // native or lean
-	InFlight int               `json:"in_flight"`        // calls that will be in flight at once
-	TimeoutS float64           `json:"timeout_s"`        // deadline of a call
-	Admit    int               `json:"admit,omitempty"`  // calls that a server works for at once, and as many that wait; 0: its own choice
+	Tier     string            `json:"tier,omitempty"`    // which to serve
+	Params   map[string]string `json:"params,omitempty"`  // every parameter, defaults filled in
+	Store    string            `json:"store,omitempty"`   // address of the store of a tier
+	Stack    string            `json:"stack,omitempty"`   // that a server answers
+	Listen   string            `json:"listen,omitempty"`  // where a server listens: host and port, port 0 for any; loopback, if empty. Elsewhere its caller cannot reach it
+	Next     *Next             `json:"next,omitempty"`    // whom this process calls
+	Driver   string            `json:"driver,omitempty"`  // native or lean
+	InFlight int               `json:"in_flight"`         // calls that will be in flight at once
+	TimeoutS float64           `json:"timeout_s"`         // deadline of a call
+	Workers  int               `json:"workers,omitempty"` // processors that a server is to use at once; 0: all
+	Admit    int               `json:"admit,omitempty"`   // calls that a server works for at once, and as many that wait; 0: its own choice
 }
 
 // Next says where the next tier is and how to call it.
@@ -48,6 +49,9 @@ type Ready struct {
 	PID     int    `json:"pid"`
 	Runtime string `json:"runtime"`        // "go1.26.8"
 	Addr    string `json:"addr,omitempty"` // where a server listens
+	// Workers repeats what was asked for, where the process keeps to it. One that
+	// cannot leaves it out, and the report says so.
+	Workers int    `json:"workers,omitempty"`
 	Error   string `json:"error,omitempty"`
 }
 

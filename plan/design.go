@@ -14,7 +14,9 @@ import (
 const (
 	leastCalls   = 50                     // of a trial: fewer say little of a rate
 	leastTurns   = 10                     // of a trial, for each slot: the first fills the pipeline, the last drains it
+	streamTurns  = 3                      // likewise of streams, each of which says as much as many calls
 	usualCalls   = 1500                   // of a trial that exact work ends
+	usualBulk    = 150                    // likewise of calls that move items: a driver holds them all
 	leastRounds  = 2                      // of a block: an order and its reverse
 	mostRounds   = 500_000                // of a run; a plan is held in memory
 	brisk        = 10_000                 // calls/s, of small calls on the machine of METHOD.md
@@ -107,8 +109,20 @@ func andPhases(of time.Duration) string {
 
 // leastCalls is how many calls a trial takes. Throughput is counted between the
 // first tenth of a trial and its last start: with few calls for each in flight,
-// hardly any would end there.
-func (p *Plan) leastCalls() int { return max(leastCalls, leastTurns*p.InFlight) }
+// hardly any would end there. What long streams move is spread over their time.
+func (p *Plan) leastCalls() int {
+	if p.Streams && p.Item != "" {
+		return streamTurns * p.InFlight
+	}
+	return max(leastCalls, p.turns()*p.InFlight)
+}
+
+func (p *Plan) turns() int {
+	if p.Streams && p.Item != "" {
+		return streamTurns
+	}
+	return leastTurns
+}
 
 // even leaves out a last round that would lack its reverse; one is kept.
 func even(rounds int) int { return max(1, rounds-rounds%2) }
@@ -150,9 +164,13 @@ func (p *Plan) byWork(askedBlocks int) error {
 	}
 	if p.Calls < least {
 		p.note("--calls %d gives each of %d in flight fewer than %d: throughput will be of a trial's ends more than of its middle",
-			p.Calls, p.InFlight, leastTurns)
+			p.Calls, p.InFlight, p.turns())
 	}
-	rounds := max(leastRounds, p.Calls/(blocks*usualCalls))
+	usual := usualCalls
+	if p.Item != "" {
+		usual = usualBulk
+	}
+	rounds := max(leastRounds, p.Calls/(blocks*usual))
 	rounds = even(min(rounds, p.Calls/(blocks*least), mostRounds/blocks))
 	n := blocks * rounds
 	p.lay(blocks, rounds, func(round int) Trial {

@@ -8,7 +8,7 @@ import "github.com/tare-bench/tare/record"
 func (p *Plan) Header() record.Header {
 	h := record.Header{
 		Format: record.Format, Workload: p.Workload, Leg: p.Leg, Path: p.Path, VariedTier: new(p.VariedTier()), Params: p.Params,
-		Store: p.Store, Driver: p.Driver, InFlight: p.InFlight, Admit: p.Admit, Rate: p.Rate, Arrivals: p.Arrivals,
+		Store: p.Store, Driver: p.Driver, InFlight: p.InFlight, Item: p.Item, Streams: p.Streams, Workers: p.Workers, Admit: p.Admit, Rate: p.Rate, Arrivals: p.Arrivals,
 		RateShare: p.RateShare, Pilot: p.Pilot, Sweep: p.Sweep,
 		TimeoutS: p.Timeout.Seconds(), Seed: p.Seed, SliceS: p.Slice.Seconds(), Calls: p.Calls,
 		Blocks: len(p.Blocks), Rounds: len(p.Blocks[0].Rounds), Precision: p.Precision, Margin: p.Margin, PhasesS: p.Phases.Seconds(),

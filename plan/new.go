@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tare-bench/tare/record"
+	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/setting"
 	"github.com/tare-bench/tare/stats"
 	"github.com/tare-bench/tare/workload"
@@ -41,10 +42,11 @@ func New(r Request, f Facts) (*Plan, error) {
 	p := &Plan{
 		Workload: spec.Name, Leg: leg.Name, Path: path(leg), Tiers: tiers(leg), Params: params, Store: r.Store,
 		Link: across, Driver: cmp.Or(r.Driver, Native),
-		InFlight: cmp.Or(r.InFlight, DefaultInFlight),
-		Timeout:  cmp.Or(r.Timeout, DefaultTimeout),
-		Margin:   cmp.Or(r.Margin, DefaultMargin),
-		Seed:     r.Seed, Calls: r.Calls, Precision: r.Precision, Sweep: r.Sweep,
+		InFlight: cmp.Or(r.InFlight, DefaultInFlight), Workers: r.Workers,
+		Item: leg.Item, Streams: streams(leg),
+		Timeout: cmp.Or(r.Timeout, DefaultTimeout),
+		Margin:  cmp.Or(r.Margin, DefaultMargin),
+		Seed:    r.Seed, Calls: r.Calls, Precision: r.Precision, Sweep: r.Sweep,
 	}
 	if r.open() {
 		p.Rate, p.Arrivals = r.Rate, cmp.Or(r.Arrivals, Poisson)
@@ -106,6 +108,7 @@ func check(r Request) error {
 	for _, c := range []rule{
 		{"--driver", Native + " or " + Lean, r.Driver, slices.Contains([]string{"", Native, Lean}, r.Driver)},
 		{"--in-flight", "1 to 65536", r.InFlight, r.InFlight >= 0 && r.InFlight <= 1<<16},
+		{"--workers", "1 to 1024", r.Workers, r.Workers >= 0 && r.Workers <= 1024},
 		{"--admit", "1 to 65536", r.Admit, r.Admit >= 0 && r.Admit <= 1<<16},
 		{"--rate", "calls per second, up to 10000000", r.Rate, r.Rate >= 0 && r.Rate <= 1e7},
 		{"--rate", "one rate: calls per second, or a share up to 1000 %", r.RateShare,
@@ -137,6 +140,16 @@ func orNone(d *time.Duration) time.Duration {
 		return 0
 	}
 	return *d
+}
+
+// streams says whether the driver's calls are streams, all of them.
+func streams(leg workload.Leg) bool {
+	for _, m := range leg.Tiers[0].Calls {
+		if m.Kind == rpc.Unary {
+			return false
+		}
+	}
+	return len(leg.Tiers[0].Calls) > 0
 }
 
 func findLeg(spec workload.Spec, name string) (workload.Leg, error) {

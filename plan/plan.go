@@ -48,6 +48,7 @@ type Request struct {
 	Driver    string            // Native or Lean
 	Link      string            // emulated network on the varied leg, as package link spells it; loopback, if not given
 	InFlight  int
+	Workers   int           // processors that each server process may use at once; all, if not given
 	Admit     int           // calls that a server works for at once, and as many that wait; what suits InFlight, if not given
 	Rate      float64       // arrivals per second of an open loop
 	RateShare float64       // in place of Rate: the share of what Pilot's request finds
@@ -109,8 +110,11 @@ type Plan struct {
 	Link      *link.Spec        `json:"link,omitempty"` // between the varied tier and its caller; nil for loopback
 	Driver    string            `json:"driver"`
 	InFlight  int               `json:"in_flight"`
-	Admit     int               `json:"admit"`          // calls that a server works for at once, and as many that wait
-	Rate      float64           `json:"rate,omitempty"` // 0 too where RateShare waits for a Pilot
+	Item      string            `json:"item,omitempty"`    // what calls move in bulk, and costs are by; "": by the call
+	Streams   bool              `json:"streams,omitempty"` // the driver's calls are streams
+	Workers   int               `json:"workers,omitempty"` // processors that each server process may use at once; 0: all
+	Admit     int               `json:"admit"`             // calls that a server works for at once, and as many that wait
+	Rate      float64           `json:"rate,omitempty"`    // 0 too where RateShare waits for a Pilot
 	RateShare float64           `json:"rate_share,omitempty"`
 	Pilot     *record.Pilot     `json:"pilot,omitempty"`
 	Arrivals  string            `json:"arrivals,omitempty"`
@@ -162,6 +166,11 @@ type Trial struct {
 // VariedTier is the index of the tier that the compared stacks' calls reach.
 func (p *Plan) VariedTier() int {
 	return slices.IndexFunc(p.Tiers, func(t Tier) bool { return t.Stack == "" })
+}
+
+// Serves says whether the leg has a tier of a name.
+func (p *Plan) Serves(tier string) bool {
+	return slices.ContainsFunc(p.Tiers, func(t Tier) bool { return t.Name == tier })
 }
 
 // RoundTrip is that of the link; 0 on loopback.

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tare-bench/tare/plan"
+	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/setting"
 	"github.com/tare-bench/tare/workload"
 )
@@ -33,6 +34,8 @@ func (facts) Workload(name string) (workload.Spec, error) {
 				{Name: "till", Stack: workload.Varied},
 			}},
 			{Name: "deep", Tiers: []workload.Tier{{Name: "till", Stack: workload.Varied}}},
+			{Name: "bulk", Item: "ware", Tiers: []workload.Tier{{Name: "till", Stack: workload.Varied, Calls: []*rpc.Method{{Kind: rpc.Unary}}}}},
+			{Name: "flood", Item: "ware", Tiers: []workload.Tier{{Name: "till", Stack: workload.Varied, Calls: []*rpc.Method{{Kind: rpc.ClientStream}}}}},
 		},
 		Params: []setting.Setting{setting.Int("rows", "rows of a call", 10, 1, 1000)},
 		Stacks: []string{"slow+text", "quick+bits"},

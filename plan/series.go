@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -45,6 +46,10 @@ func NewSeries(requests []Request, f Facts) (*Series, error) {
 			last = pilot
 		}
 		s.Points = append(s.Points, point)
+		if first := s.Points[0].Plan; p.Item != first.Item {
+			return nil, at(r, fmt.Errorf("costs are by the %s, and at %v by the %s: a table holds one of the two; measure these legs in runs of their own",
+				cmp.Or(p.Item, p.unit()), first.Sweep, cmp.Or(first.Item, first.unit())))
+		}
 	}
 	return s, nil
 }
@@ -54,7 +59,7 @@ func at(r Request, err error) error {
 	if r.Sweep == nil {
 		return err
 	}
-	return fmt.Errorf("at %s=%s: %w", r.Sweep.Axis, r.Sweep.Value, err)
+	return fmt.Errorf("at %v: %w", r.Sweep, err)
 }
 
 // Pilots counts the pilots that run.
@@ -101,6 +106,9 @@ func (s *Series) sweepText(w io.Writer, first *Plan) {
 			total += point.Pilot.underLoad()
 		}
 		about := []string{p.load(), p.work()}
+		if p.Workers != first.Workers && p.Workers > 0 {
+			about = slices.Insert(about, 1, fmt.Sprintf("%d %s a server", p.Workers, plural(p.Workers, "processor", "processors")))
+		}
 		if differ := differing(first.Params, p.Params); len(differ) > 0 {
 			about = slices.Insert(about, 0, pairs(differ))
 		}

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -98,7 +99,7 @@ func TestASeriesShowsItsPointsAndTheirTime(t *testing.T) {
 			t.Errorf("no %q in %s", want, out)
 		}
 	}
-	if h := s.Points[1].Plan.Header(); h.Sweep == nil || *h.Sweep != (record.Sweep{Axis: "in-flight", Value: "4", Index: 1, Of: 2}) {
+	if h := s.Points[1].Plan.Header(); h.Sweep == nil || !reflect.DeepEqual(*h.Sweep, record.Sweep{Axis: "in-flight", Value: "4", Index: 1, Of: 2}) {
 		t.Errorf("the header says %+v", h.Sweep)
 	}
 }

@@ -34,6 +34,12 @@ func (p *Plan) Text(w io.Writer) error {
 		row("link", "%s, %s", p.Link, p.across())
 	}
 	row("load", "%s", p.load())
+	if p.Workers > 0 {
+		row("", "each server process uses %d %s at once", p.Workers, plural(p.Workers, "processor", "processors"))
+	}
+	if p.Item != "" {
+		row("", "rates and costs are by the %s; latency is of a whole %s", p.Item, p.unit())
+	}
 	row("", "each service works for %d calls at once, as many wait, more are refused", p.Admit)
 	row("", "%s driver, deadline of %s a call", p.Driver, p.Timeout)
 	row("design", "%s", p.extent())
@@ -70,6 +76,14 @@ func (p *Plan) across() string {
 		caller = p.Tiers[varied-1].Name
 	}
 	return fmt.Sprintf("between %s and %s", caller, p.Tiers[p.VariedTier()].Name)
+}
+
+// unit is what the driver makes one after the other.
+func (p *Plan) unit() string {
+	if p.Streams {
+		return "stream"
+	}
+	return "call"
 }
 
 func (p *Plan) load() string {

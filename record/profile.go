@@ -8,6 +8,7 @@ type Profile struct {
 	Seed     uint64  `json:"seed"`
 	AtS      float64 `json:"at_s"` // since Header.Started
 	Calls    int     `json:"calls"`
+	Items    int     `json:"items,omitempty"` // as in Load
 	// Processes are in Block.Peers' order; nil for one that does not tell.
 	Processes []*Phases `json:"processes"`
 }

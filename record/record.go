@@ -61,6 +61,9 @@ type Header struct {
 	PhasesS     float64           `json:"phases_s,omitempty"` // length of the profiled trial at the end of a block; 0 for none
 	Baseline    string            `json:"baseline"`           // a scenario's name
 	Scenarios   []Scenario        `json:"scenarios"`
+	Item        string            `json:"item,omitempty"`    // what calls move in bulk, in the singular: rates and costs are by the item; "": by the call
+	Streams     bool              `json:"streams,omitempty"` // the driver's calls are streams, of which there are fewer and longer ones
+	Workers     int               `json:"workers,omitempty"` // processors that each server process was to use at once; 0: all
 	LeftOut     []Omission        `json:"left_out,omitempty"`
 	Pinned      Pinned            `json:"pinned,omitzero"`
 	Environment map[string]string `json:"environment"`
@@ -88,12 +91,36 @@ type Pilot struct {
 
 // Sweep says which point of a sweep a run is: runs that differ in one thing.
 type Sweep struct {
-	Axis  string `json:"axis"`  // what differs, as it was typed: "in-flight", "param.NAME"
-	Value string `json:"value"` // of this run, as it was typed; a link is spelled out
+	Axis  string `json:"axis"`  // what differs, as it was typed: "in-flight", "param.NAME"; of two axes that are crossed, both, as Crossed has them
+	Value string `json:"value"` // of this run, as it was typed; a link is spelled out; likewise both
 	Index int    `json:"index"` // from 0
 	Of    int    `json:"of"`    // values asked for
 	// Ordered says that the values ascend: there is something between two of them.
 	Ordered bool `json:"ordered,omitempty"`
+	// Parts are the axes one by one where several are crossed, the slowest to
+	// change first.
+	Parts []Part `json:"parts,omitempty"`
+}
+
+// Part is one axis of a sweep that crosses several, and its value.
+type Part struct {
+	Axis  string `json:"axis"`
+	Value string `json:"value"`
+}
+
+// Crossed joins the axes of a sweep that crosses them, and likewise their values.
+const Crossed = " × "
+
+// String names the point: "in-flight=4", "leg=write, workers=1".
+func (s Sweep) String() string {
+	if len(s.Parts) == 0 {
+		return s.Axis + "=" + s.Value
+	}
+	var said []string
+	for _, p := range s.Parts {
+		said = append(said, p.Axis+"="+p.Value)
+	}
+	return strings.Join(said, ", ")
 }
 
 // Scenario is one contender. Its index in Header.Scenarios is its number.
@@ -164,6 +191,7 @@ type Process struct {
 	PID     int    `json:"pid"`
 	Runtime string `json:"runtime"`
 	Addr    string `json:"addr,omitempty"`
+	Workers int    `json:"workers,omitempty"` // processors that it keeps to; 0 where it does not say that it keeps to any number
 }
 
 // Trial is one scenario loaded for one slice.
@@ -202,6 +230,14 @@ type Load struct {
 	BusyS       float64        `json:"busy_s"`             // summed over all calls, failed ones too: the time within the window that each was under way
 	Latency     Histogram      `json:"latency"`            // from the intended start
 	Lateness    *Histogram     `json:"lateness,omitempty"` // of the generator itself, in an open loop
+	// Items are those that right calls moved, and WindowItems the part of them
+	// that falls into the window, where each call's are taken to be spread evenly
+	// over its time. Both are 0 where calls move none, or nobody counts them.
+	Items       int     `json:"items,omitempty"`
+	WindowItems float64 `json:"window_items,omitempty"`
+	// Fed counts messages that were made while calls were under way, as those of
+	// long streams are, which no driver holds in advance.
+	Fed int `json:"fed,omitempty"`
 	// Unprepared counts calls that had to be made up on the clock, because more
 	// were made than had been prepared.
 	Unprepared int `json:"unprepared,omitempty"`

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/stats"
 )
 
@@ -141,13 +142,13 @@ var sides = map[stats.Comparator]string{
 	stats.Below: "below", stats.AtMost: "at or below", stats.Above: "above", stats.AtLeast: "at or above",
 }
 
-// Judged says what became of bounds.
-func Judged(outcomes []stats.Outcome) []Bound {
+// Judged says what became of bounds of a run.
+func Judged(outcomes []stats.Outcome, h record.Header) []Bound {
 	out := []Bound{}
 	for _, o := range outcomes {
 		b := Bound{
 			Bound: o.Typed, Stack: o.Stack, Over: o.Over, Metric: o.Metric.Name, Compare: string(o.Compare),
-			Limit: o.Limit, Outcome: string(o.State), Value: value(o.Interval, o.Metric.Unit),
+			Limit: o.Limit, Outcome: string(o.State), Value: value(o.Interval, o.Metric.In(h).Unit),
 		}
 		if o.Over != "" {
 			b.Value.Unit = ""

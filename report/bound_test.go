@@ -139,7 +139,7 @@ func judged(t *testing.T, change func(*record.Run), words ...string) *report.Doc
 		t.Fatal(err)
 	}
 	d := report.New(a)
-	d.Bounds = report.Judged(outcomes)
+	d.Bounds = report.Judged(outcomes, a.Run.Header)
 	return d
 }
 

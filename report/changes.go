@@ -100,14 +100,14 @@ func side(a *stats.Analysis) Side {
 }
 
 func change(c stats.Change, all *stats.Changes) Change {
-	m := c.Metric
+	m := c.Metric.In(all.New.Run.Header)
 	out := Change{
 		Stack: c.Stack, Metric: m.Name, Old: value(c.Old, m.Unit), New: value(c.New, m.Unit), Ratio: value(c.Ratio, ""),
 		Confidence: c.Confidence, Verdict: string(c.Verdict), label: m.Label, per: m.Per,
 	}
 	exact := m.Kind == stats.Exact
 	out.Old.Exact, out.New.Exact, out.Ratio.Exact, out.Ratio.Reason = exact, exact, exact, c.Reason
-	if c.Verdict == stats.Higher || c.Verdict == stats.Lower {
+	if !m.Neutral && (c.Verdict == stats.Higher || c.Verdict == stats.Lower) {
 		better := (c.Verdict == stats.Higher) == m.HigherBetter
 		out.Better = &better
 	}
@@ -126,8 +126,11 @@ func change(c stats.Change, all *stats.Changes) Change {
 	case c.Verdict == stats.Same:
 		out.Sentence = fmt.Sprintf("T%s is the same in both runs, within %s: %s.", of[1:], percent(all.Margin), bounds)
 	default:
-		which := map[bool]string{true: "better", false: "worse"}[c.Verdict == stats.Higher == m.HigherBetter]
-		out.Sentence = fmt.Sprintf("T%s is %s in the newer run, which is %s: %s.", of[1:], c.Verdict, which, bounds)
+		which := ""
+		if out.Better != nil {
+			which = ", which is " + map[bool]string{true: "better", false: "worse"}[*out.Better]
+		}
+		out.Sentence = fmt.Sprintf("T%s is %s in the newer run%s: %s.", of[1:], c.Verdict, which, bounds)
 	}
 	return out
 }

@@ -52,7 +52,11 @@ type Conditions struct {
 	Driver        string        `json:"driver"`
 	Link          *record.Link  `json:"link,omitempty"` // left out on loopback
 	InFlight      int           `json:"in_flight"`
-	Rate          float64       `json:"rate,omitempty"` // above 0 for an open loop
+	Item          string        `json:"item,omitempty"`           // what costs and rates are by, in place of calls
+	ItemsPerCall  float64       `json:"items_per_call,omitempty"` // of the baseline, in the mean
+	Streams       bool          `json:"streams,omitempty"`        // the driver's calls are streams: latencies are of whole ones
+	Workers       int           `json:"workers,omitempty"`        // processors that each server was to use at once; left out for all
+	Rate          float64       `json:"rate,omitempty"`           // above 0 for an open loop
 	Arrivals      string        `json:"arrivals,omitempty"`
 	RateShare     float64       `json:"rate_share,omitempty"` // where Rate is a share of Pilot's throughput
 	Pilot         *record.Pilot `json:"pilot,omitempty"`
@@ -93,7 +97,7 @@ type Metric struct {
 	Name         string `json:"name"`
 	Unit         string `json:"unit"`
 	Label        string `json:"label"`
-	Per          string `json:"per,omitempty"` // "call"
+	Per          string `json:"per,omitempty"` // "call", or the item that calls move in bulk
 	HigherBetter bool   `json:"higher_better"`
 	Headline     bool   `json:"headline"`
 	ByCall       bool   `json:"by_call,omitempty"` // a count that is shown by the call too
@@ -118,6 +122,7 @@ type Scenario struct {
 	Tiers         []Tier            `json:"tiers,omitempty"` // of the server CPU per call, where there are several
 	Phases        *Phases           `json:"phases,omitempty"`
 	Calls         int               `json:"calls"`
+	Items         int               `json:"items,omitempty"`       // that right calls moved
 	NotStarted    int               `json:"not_started,omitempty"` // due, and without a slot to the end of its trial
 	Errors        map[string]int    `json:"errors"`                // by class
 	FirstError    string            `json:"first_error,omitempty"`
@@ -126,7 +131,7 @@ type Scenario struct {
 	RoundsLeftOut int               `json:"rounds_left_out"`
 }
 
-// Tier is one server's part of the server CPU per call.
+// Tier is one server's part of the server CPU per call, or per item.
 type Tier struct {
 	Name   string `json:"name"`
 	CPU    Value  `json:"cpu_per_call"`

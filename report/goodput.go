@@ -19,7 +19,7 @@ var (
 func (s *Sweep) goodputTable() Table {
 	t := Table{Title: "good-put"}
 	t.Head = []string{s.Axis, "stack", "offered", "good-put", "to the closed loop", "refused", "timed out", "other errors", "not started"}
-	t.Units = []string{"", "", "calls/s", "calls/s", "", "%", "%", "%", "%"}
+	t.Units = []string{"", "", "calls/s", s.Points[0].Document.Conditions.unit() + "s/s", "", "%", "%", "%", "%"}
 	for _, p := range s.Points {
 		for _, one := range p.Document.Scenarios {
 			t.Rows = append(t.Rows, s.goodput(p, one))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/stats"
 )
 
@@ -18,7 +19,7 @@ func New(a *stats.Analysis) *Document {
 		Warnings: findings(a.Warnings), Notes: findings(a.Notes),
 	}
 	for _, s := range a.Scenarios {
-		d.Scenarios = append(d.Scenarios, scenario(s))
+		d.Scenarios = append(d.Scenarios, scenario(s, h))
 	}
 	for _, c := range a.Comparisons {
 		d.Comparisons = append(d.Comparisons, comparison(c, a))
@@ -68,10 +69,17 @@ func conditions(a *stats.Analysis) Conditions {
 		UnderLoadS: a.UnderLoadS, Confidence: a.Confidence, End: "cut short", Environment: named(h.Environment),
 	}
 	c.RateShare, c.Pilot, c.Sweep = h.RateShare, h.Pilot, h.Sweep
+	c.Item, c.Streams, c.Workers = h.Item, h.Streams, h.Workers
+	for _, s := range a.Scenarios {
+		if s.Name == h.Baseline && h.Item != "" {
+			c.ItemsPerCall = s.Tally.PerCall()
+		}
+	}
 	if e := a.Run.End; e != nil {
 		c.End, c.Error, c.Machine, c.LinkUsed = e.Reason, e.Error, e.Machine, e.Link
 	}
-	c.Load, c.Design, c.Holds = load(h), design(a), holds(h)
+	c.Load, c.Design = load(h)+c.bulk()+c.servers(), design(a)
+	c.Holds = holding("This", h.Workload, named(h.Params), h.Store, c.Load, named(h.Environment))
 	return c
 }
 
@@ -84,20 +92,21 @@ func metrics(a *stats.Analysis) []Metric {
 			return slices.ContainsFunc(s.Levels, func(l stats.Level) bool { return l.Metric == m })
 		})
 		if told {
-			out = append(out, Metric{m.Name, m.Unit, m.Label, m.Per, m.HigherBetter, m.Headline(a.Run.Header), m.ByCall})
+			told := m.In(a.Run.Header)
+			out = append(out, Metric{m.Name, told.Unit, m.Label, told.Per, m.HigherBetter, m.Headline(a.Run.Header), m.ByCall})
 		}
 	}
 	return out
 }
 
-func scenario(s stats.Scenario) Scenario {
+func scenario(s stats.Scenario, h record.Header) Scenario {
 	out := Scenario{
 		Stack: s.Name, Factors: s.Factors, Metrics: make(map[string]Value), Phases: phases(s.Phases),
-		Calls: s.Tally.Calls, NotStarted: s.Tally.NotStarted, Errors: s.Tally.Errors, FirstError: s.Tally.FirstError,
+		Calls: s.Tally.Calls, Items: s.Tally.Items, NotStarted: s.Tally.NotStarted, Errors: s.Tally.Errors, FirstError: s.Tally.FirstError,
 		Trials: s.Tally.Trials, TrialsFailed: s.Tally.Failed, RoundsLeftOut: s.LeftOut,
 	}
 	for _, l := range s.Levels {
-		v := value(l.Interval, l.Metric.Unit)
+		v := value(l.Interval, l.Metric.In(h).Unit)
 		v.Reason = l.Reason
 		v.Exact = slices.Contains([]stats.Kind{stats.Exact, stats.Count, stats.Extreme}, l.Metric.Kind)
 		out.Metrics[l.Metric.Name] = v
@@ -120,7 +129,7 @@ func comparison(c stats.Comparison, a *stats.Analysis) Comparison {
 	}
 	out.Ratio.Exact = c.Metric.Kind == stats.Exact
 	out.Ratio.Reason = c.Reason
-	if c.Verdict == stats.Higher || c.Verdict == stats.Lower {
+	if !c.Metric.Neutral && (c.Verdict == stats.Higher || c.Verdict == stats.Lower) {
 		better := (c.Verdict == stats.Higher) == c.Metric.HigherBetter
 		out.Better = &better
 	}
@@ -136,7 +145,7 @@ func comparison(c stats.Comparison, a *stats.Analysis) Comparison {
 func factorial(f stats.Factorial, a *stats.Analysis) Factorial {
 	out := Factorial{
 		Metric: f.Metric.Name, Stack: f.Stack, Baseline: f.Baseline, Ratio: value(f.Whole, ""),
-		Sentence: parts(f, a.Run.Header.Margin, a.Confidence),
+		Sentence: parts(f, f.Metric.In(a.Run.Header).Noun, a.Run.Header.Margin, a.Confidence),
 	}
 	for _, e := range f.Effects {
 		out.Effects = append(out.Effects, Effect{e.Factor, e.From, e.To, e.With, value(e.Ratio, "")})

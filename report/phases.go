@@ -126,10 +126,10 @@ func (d *Document) phaseProcesses() (names []string) {
 }
 
 func (d *Document) phaseTable(process int, name string) Table {
-	t := Table{Title: fmt.Sprintf("where the CPU of a call goes: %s", name), Head: []string{""}, Units: []string{""}}
+	t := Table{Title: fmt.Sprintf("where the CPU of %s goes: %s", one(d.Conditions.unit()), name), Head: []string{""}, Units: []string{""}}
 	unit := scaleFor("s", d.phaseTotals(process))
 	for _, s := range d.Scenarios {
-		t.Head, t.Units = append(t.Head, s.Stack), append(t.Units, unit.name+"/call")
+		t.Head, t.Units = append(t.Head, s.Stack), append(t.Units, unit.name+"/"+d.Conditions.unit())
 	}
 	row := func(label string, of func(ProcessPhases) (Value, bool)) {
 		cells, told := []string{label}, false
@@ -233,7 +233,7 @@ func (d *Document) phaseNotes() []string {
 		"± is half of a plain %s interval; without it, they are fewer than ten. What is unexplained was not sampled, or, below 0, sampled too often.",
 		stats.Counted(samples, "sample"), count(float64(least)), percent(d.Conditions.Confidence))}
 	if len(costs) > 0 {
-		notes = append(notes, "While it is profiled a call's CPU is "+strings.Join(costs, ", ")+".")
+		notes = append(notes, "While it is profiled the CPU of "+one(d.Conditions.unit())+" is "+strings.Join(costs, ", ")+".")
 	}
 	if len(silent) > 0 {
 		notes = append(notes, strings.Join(silent, ", ")+": does not tell where its CPU goes.")
@@ -262,8 +262,8 @@ func (d *Document) divisions() (out []string) {
 			continue
 		}
 		unit := scaleFor("s", []float64{*p.Total.Value})
-		out = append(out, fmt.Sprintf("Of the %s %s of CPU that a call costs the servers of %s when profiled, %s (%s).",
-			number(*p.Total.Value/unit.of), unit.name, s.Stack, p.division(), stats.Counted(p.Samples, "sample")))
+		out = append(out, fmt.Sprintf("Of the %s %s of CPU that %s costs the servers of %s when profiled, %s (%s).",
+			number(*p.Total.Value/unit.of), unit.name, one(d.Conditions.unit()), s.Stack, p.division(), stats.Counted(p.Samples, "sample")))
 	}
 	return out
 }

@@ -11,7 +11,7 @@ import (
 
 // sentence says a comparison's verdict as a person would repeat it.
 func sentence(c stats.Comparison, a *stats.Analysis) string {
-	margin := a.Run.Header.Margin
+	margin, metric := a.Run.Header.Margin, c.Metric.In(a.Run.Header)
 	v := value(c.Ratio, "")
 	v.Exact = c.Metric.Kind == stats.Exact
 	ratio, bounds := Ratio(v), fmt.Sprintf("(%s, %s)", RatioInterval(v), percent(a.Confidence))
@@ -20,17 +20,17 @@ func sentence(c stats.Comparison, a *stats.Analysis) string {
 	}
 	switch {
 	case c.Verdict == stats.Withheld:
-		return fmt.Sprintf("The %s of %s against %s is withheld: %s.", c.Metric.Noun, c.Stack, c.Baseline, c.Reason)
+		return fmt.Sprintf("The %s of %s against %s is withheld: %s.", metric.Noun, c.Stack, c.Baseline, c.Reason)
 	case c.Reason != "":
-		return fmt.Sprintf("No verdict on the %s of %s against %s: %s.", c.Metric.Noun, c.Stack, c.Baseline, c.Reason)
+		return fmt.Sprintf("No verdict on the %s of %s against %s: %s.", metric.Noun, c.Stack, c.Baseline, c.Reason)
 	case c.Verdict == stats.Same:
 		return fmt.Sprintf("%s and %s are the same in %s, within %s: %s %s.",
-			c.Stack, c.Baseline, c.Metric.Noun, percent(margin), ratio, bounds)
+			c.Stack, c.Baseline, metric.Noun, percent(margin), ratio, bounds)
 	case c.Verdict == stats.Unclear:
 		return fmt.Sprintf("Whether %s differs from %s in %s is unclear: %s %s; %s.",
-			c.Stack, c.Baseline, c.Metric.Noun, ratio, bounds, more(c, a))
+			c.Stack, c.Baseline, metric.Noun, ratio, bounds, more(c, a))
 	}
-	claim := fmt.Sprintf(c.Metric.Claim, c.Stack, ratio, c.Baseline)
+	claim := fmt.Sprintf(metric.Claim, c.Stack, ratio, c.Baseline)
 	if !strings.HasPrefix(claim, c.Stack) {
 		claim = strings.ToUpper(claim[:1]) + claim[1:]
 	}
@@ -84,7 +84,7 @@ func (d *Document) alone() []string {
 }
 
 // parts says how much of a ratio each factor accounts for.
-func parts(f stats.Factorial, margin, confidence float64) string {
+func parts(f stats.Factorial, noun string, margin, confidence float64) string {
 	var each []string
 	for i, e := range f.Effects {
 		v := value(e.Ratio, "")
@@ -100,7 +100,7 @@ func parts(f stats.Factorial, margin, confidence float64) string {
 	}
 	last := len(each) - 1
 	text := fmt.Sprintf("Of the %s in %s between %s and %s, %s and %s.",
-		Ratio(value(f.Whole, "")), f.Metric.Noun, f.Stack, f.Baseline, strings.Join(each[:last], ", "), each[last])
+		Ratio(value(f.Whole, "")), noun, f.Stack, f.Baseline, strings.Join(each[:last], ", "), each[last])
 	if i := f.Interaction; i.Bounded() && (i.Low > 1 && i.Value > 1+margin || i.High < 1 && i.Value < 1/(1+margin)) {
 		v := value(i, "")
 		text += fmt.Sprintf(" Together they came to %s of their single effects multiplied (%s, a plain %s interval: seen, and not judged).",
@@ -147,12 +147,7 @@ func design(a *stats.Analysis) string {
 	return text
 }
 
-// holds says for what the figures hold: a ratio is no property of a stack.
-func holds(h record.Header) string {
-	return holding("This", h.Workload, named(h.Params), h.Store, load(h), named(h.Environment))
-}
-
-// holding leaves out what is "".
+// holding says for what figures hold: a ratio is no property of a stack. It leaves out what is "".
 func holding(what, workload string, params []NamedString, store, load string, environment []NamedString) string {
 	on := []string{workload}
 	for _, p := range params {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/stats"
 )
 
@@ -15,9 +16,9 @@ import (
 type Sweep struct {
 	Format     int            `json:"format"`
 	Workload   string         `json:"workload"`
-	Leg        string         `json:"leg"`
-	Path       []string       `json:"path"`
-	Axis       string         `json:"axis"` // what differs, as it was typed
+	Leg        string         `json:"leg"`  // of several, all of them
+	Path       []string       `json:"path"` // likewise, each sentence after its leg
+	Axis       string         `json:"axis"` // what differs, as it was typed; of axes that are crossed, all of them
 	Of         int            `json:"of"`   // values asked for
 	Load       string         `json:"load"` // in words, as far as all points share it
 	Design     string         `json:"design"`
@@ -34,7 +35,7 @@ type Sweep struct {
 
 // Point is one value's run.
 type Point struct {
-	Value    string    `json:"value"`
+	Value    string    `json:"value"` // likewise
 	Document *Document `json:"document"`
 }
 
@@ -64,7 +65,7 @@ func NewSweep(points []*Document) *Sweep {
 	slices.SortFunc(points, func(a, b *Document) int { return cmp.Compare(a.Conditions.Sweep.Index, b.Conditions.Sweep.Index) })
 	first := points[0]
 	s := &Sweep{
-		Format: Format, Workload: first.Workload, Leg: first.Leg, Path: first.Path, Axis: first.Conditions.Sweep.Axis,
+		Format: Format, Workload: first.Workload, Axis: first.Conditions.Sweep.Axis,
 		Of: first.Conditions.Sweep.Of, Baseline: first.Baseline, Stacks: []string{}, Crossovers: []Crossover{},
 	}
 	for _, d := range points {
@@ -75,9 +76,12 @@ func NewSweep(points []*Document) *Sweep {
 			}
 		}
 	}
+	s.Leg, s.Path = s.legs()
 	s.Load = s.load()
 	s.Design, s.Holds, s.Reading = s.design(), s.holds(), s.reading()
-	s.Warnings = s.gather(func(d *Document) []Finding { return slices.Concat(only(d.Notes, unfinished), d.Warnings) })
+	s.Warnings = s.gather(func(d *Document) []Finding {
+		return slices.Concat(only(d.Notes, unfinished), d.Warnings, s.otherBaseline(d))
+	})
 	s.Notes = s.gather(func(d *Document) []Finding {
 		return only(d.Notes, func(f Finding) bool { return !unfinished(f) })
 	})
@@ -89,6 +93,36 @@ func NewSweep(points []*Document) *Sweep {
 	}
 	s.summarize()
 	return s
+}
+
+// otherBaseline says that a point compares with another stack than the first does:
+// its ratios have no column in the tables.
+func (s *Sweep) otherBaseline(d *Document) []Finding {
+	if d.Baseline == s.Baseline {
+		return nil
+	}
+	return []Finding{{
+		Code: "other_baseline", Text: fmt.Sprintf("stacks are compared with %s, and not with %s: their ratios are in no table here", d.Baseline, s.Baseline),
+		Remedy: "name with --baseline a stack that runs at every value, or report that point by itself",
+	}}
+}
+
+// legs names all legs, and who calls whom in each.
+func (s *Sweep) legs() (names string, path []string) {
+	first := s.Points[0].Document
+	if shared(s.Points, func(d *Document) string { return d.Leg }) != "" {
+		return first.Leg, first.Path
+	}
+	var seen []string
+	for _, p := range s.Points {
+		if d := p.Document; !slices.Contains(seen, d.Leg) {
+			seen = append(seen, d.Leg)
+			for _, sentence := range d.Path {
+				path = append(path, d.Leg+": "+sentence)
+			}
+		}
+	}
+	return strings.Join(seen, ", "), path
 }
 
 // unfinished is a note of one run, and a warning of a sweep, whose other points a
@@ -123,7 +157,9 @@ func (s *Sweep) load() string {
 		return whole
 	}
 	driver := s.Points[0].Document.Conditions.Driver + " driver" +
-		shared(s.Points, func(d *Document) string { return across(d.Conditions.Link) })
+		shared(s.Points, func(d *Document) string { return across(d.Conditions.Link) }) +
+		shared(s.Points, func(d *Document) string { return d.Conditions.bulk() }) +
+		shared(s.Points, func(d *Document) string { return d.Conditions.servers() })
 	callers := shared(s.Points, func(d *Document) string { return stats.Thousands(strconv.Itoa(d.Conditions.InFlight)) })
 	if callers == "" || s.loads().open {
 		return driver
@@ -179,7 +215,8 @@ func find(all []NamedString, name string) string {
 }
 
 func (s *Sweep) reading() string {
-	return s.Points[0].Document.Reading() + " That is so at each value by itself: each is a run of its own, one after the other, " +
+	whole := shared(s.Points, func(d *Document) string { return d.Conditions.call() })
+	return s.Points[0].Document.reading(cmp.Or(whole, "call, or stream")) + " That is so at each value by itself: each is a run of its own, one after the other, " +
 		"so that stacks of one row are compared on firmer ground than rows are, and of many values one may err."
 }
 
@@ -226,10 +263,43 @@ func (s *Sweep) at(values ...string) string {
 }
 
 // short is the axis as sentences have it.
-func (s *Sweep) short() string { return s.Axis[strings.LastIndexByte(s.Axis, '.')+1:] }
+func (s *Sweep) short() string {
+	var said []string
+	for _, axis := range s.axes() {
+		said = append(said, axis[strings.LastIndexByte(axis, '.')+1:])
+	}
+	return strings.Join(said, record.Crossed)
+}
+
+// axes are those that head the columns, one or more that are crossed.
+func (s *Sweep) axes() []string {
+	var out []string
+	for _, part := range s.Points[0].parts() {
+		out = append(out, part.Axis)
+	}
+	return out
+}
+
+// parts are the point's values on each axis.
+func (p Point) parts() []record.Part {
+	at := p.Document.Conditions.Sweep
+	if len(at.Parts) == 0 {
+		return []record.Part{{Axis: at.Axis, Value: at.Value}}
+	}
+	return at.Parts
+}
+
+// cells name the point in a row.
+func (p Point) cells() []string {
+	var out []string
+	for _, part := range p.parts() {
+		out = append(out, part.Value)
+	}
+	return out
+}
 
 // loads is what a sweep's points are loaded by.
-type loads struct{ open, rates bool } // any open loop; loops of different rates
+type loads struct{ open, rates, bulk bool } // any open loop; loops of different rates; calls that move items
 
 func (s *Sweep) loads() loads {
 	var l loads
@@ -238,6 +308,7 @@ func (s *Sweep) loads() loads {
 		rate := p.Document.Conditions.Rate
 		rates[rate] = true
 		l.open = l.open || rate > 0
+		l.bulk = l.bulk || p.Document.Conditions.Item != ""
 	}
 	l.rates = len(rates) > 1
 	return l

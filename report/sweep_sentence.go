@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/stats"
 )
 
@@ -37,10 +38,16 @@ func (s *Sweep) summarize() {
 			turns := s.turns(stack, shown.Name, all)
 			s.Crossovers = append(s.Crossovers, turns...)
 			if shown.Headline {
-				s.Summary = append(s.Summary, s.along(stack, stats.Find(shown.Name), all, turns))
+				s.Summary = append(s.Summary, s.along(stack, s.worded(shown.Name), all, turns))
 			}
 		}
 	}
+}
+
+// worded is a metric in the words of the points' runs.
+func (s *Sweep) worded(metric string) stats.Metric {
+	c := s.Points[0].Document.Conditions
+	return stats.Find(metric).In(record.Header{Item: c.Item, Streams: c.Streams})
 }
 
 // stretches parts the points by verdict. There is none where no point compares.
@@ -100,7 +107,7 @@ func (s *Sweep) turns(stack, metric string, all []stretch) []Crossover {
 // along says how a verdict goes along the axis: "A costs its servers more CPU per
 // call than B at lines=1 (1.07x); less from 100 on (0.71x at 100, 0.60x at 500).
 // It turns between 1 and 100."
-func (s *Sweep) along(stack string, m *stats.Metric, all []stretch, turns []Crossover) string {
+func (s *Sweep) along(stack string, m stats.Metric, all []stretch, turns []Crossover) string {
 	// What is decided is said first, since the sentence is about it.
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b stretch) int { return rank(a.verdict) - rank(b.verdict) })

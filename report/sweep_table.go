@@ -8,15 +8,19 @@ import (
 // sweepTables are the metrics that a sweep shows, and when. Where rates differ,
 // throughput is the rate, and the bytes of a call are the same in every row.
 var sweepTables = []struct {
-	metric string
-	shown  func(loads) bool
+	metric   string
+	shown    func(loads) bool
+	unjudged string // why there may be no ratio
 }{
-	{"server_cpu_per_call", func(loads) bool { return true }},
-	{"throughput", func(l loads) bool { return !l.open }},
-	{"latency_p50", func(loads) bool { return true }},
-	{"latency_p99", func(l loads) bool { return l.open }},
-	{"bytes_sent_per_call", func(l loads) bool { return !l.rates }},
-	{"bytes_received_per_call", func(l loads) bool { return !l.rates }},
+	{"server_cpu_per_call", func(loads) bool { return true }, ""},
+	{"throughput", func(l loads) bool { return !l.open }, ""},
+	{"bytes_per_second", func(l loads) bool { return !l.open }, ""},
+	{"driver_cpu_per_call", func(l loads) bool { return l.bulk }, "where the driver's own calls do not vary, its CPU is compared with nothing"},
+	{"server_peak_rss", func(l loads) bool { return l.bulk }, "memory is compared with --calls alone: where time ends the work, a faster stack does more of it"},
+	{"latency_p50", func(loads) bool { return true }, ""},
+	{"latency_p99", func(l loads) bool { return l.open }, ""},
+	{"bytes_sent_per_call", func(l loads) bool { return !l.rates }, ""},
+	{"bytes_received_per_call", func(l loads) bool { return !l.rates }, ""},
 }
 
 // metrics are those of sweepTables that some point tells.
@@ -45,30 +49,71 @@ func (s *Sweep) Tables() []Table {
 	if s.loads().rates {
 		out = append(out, s.goodputTable())
 	}
+	if s.loads().bulk {
+		out = append(out, s.levelTable())
+	}
 	for _, m := range s.metrics() {
 		out = append(out, s.table(m))
 	}
 	return out
 }
 
+// bulkLevels are the metrics of which each stack's level is shown, where calls move
+// items in bulk: legs and workers are compared by them, down a column.
+var bulkLevels = []string{"throughput", "bytes_per_second", "server_cpu_per_call", "driver_cpu_per_call", "server_peak_rss"}
+
+// levelTable has a row for each stack at each value.
+func (s *Sweep) levelTable() Table {
+	axes := s.axes()
+	t := Table{Title: "levels", Head: append(axes, "stack"), Units: make([]string, len(axes)+1)}
+	for _, p := range s.Points {
+		for _, one := range p.Document.Scenarios {
+			t.Rows = append(t.Rows, append(p.cells(), one.Stack))
+		}
+	}
+	all := s.metrics()
+	for _, name := range bulkLevels {
+		i := slices.IndexFunc(all, func(m Metric) bool { return m.Name == name })
+		if i < 0 {
+			continue
+		}
+		m := all[i]
+		unit := scaleFor(m.Unit, s.levels(m))
+		t.Head, t.Units = append(t.Head, m.Label), append(t.Units, unit.per(m))
+		row := 0
+		for _, p := range s.Points {
+			for _, one := range p.Document.Scenarios {
+				t.Rows[row] = append(t.Rows[row], cell(one.Metrics[m.Name], unit))
+				row++
+			}
+		}
+	}
+	return t
+}
+
+// per is the name of a unit, and what it is by.
+func (u scale) per(m Metric) string {
+	if m.Per == "" {
+		return u.name
+	}
+	return u.name + "/" + m.Per
+}
+
 func (s *Sweep) table(m Metric) Table {
-	t := Table{Title: m.Label, Head: []string{s.Axis}, Units: []string{""}, Words: 2}
+	axes := s.axes()
+	t := Table{Title: m.Label, Head: axes, Units: make([]string, len(axes)), Words: len(axes) + 1}
 	rates := s.loads().rates
 	if rates {
 		t.Head, t.Units, t.Words = append(t.Head, "rate"), append(t.Units, "calls/s"), t.Words+1
 	}
 	unit := scaleFor(m.Unit, s.levels(m))
-	name := unit.name
-	if m.Per != "" {
-		name += "/" + m.Per
-	}
-	t.Head, t.Units = append(t.Head, s.Baseline), append(t.Units, name)
+	t.Head, t.Units = append(t.Head, s.Baseline), append(t.Units, unit.per(m))
 	others := slices.DeleteFunc(slices.Clone(s.Stacks), func(stack string) bool { return stack == s.Baseline })
 	for _, stack := range others {
 		t.Head, t.Units = append(t.Head, stack), append(t.Units, "")
 	}
 	for _, p := range s.Points {
-		row := []string{p.Value}
+		row := p.cells()
 		if rates {
 			row = append(row, p.rate())
 		}
@@ -77,7 +122,15 @@ func (s *Sweep) table(m Metric) Table {
 		t.note(level.Reason)
 		for _, stack := range others {
 			c := p.Document.Find(stack, m.Name)
-			row = append(row, c.inRow())
+			if c != nil && c.Baseline != s.Baseline {
+				c = nil
+			}
+			text := c.inRow()
+			if alone := p.level(stack, m); c == nil && alone.Value != nil {
+				text = withUnit(alone, unit, m.Per)
+				t.note(unjudged(m))
+			}
+			row = append(row, text)
 			if c != nil {
 				t.note(c.Ratio.Reason)
 			}
@@ -85,6 +138,16 @@ func (s *Sweep) table(m Metric) Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// unjudged says why a level may stand in the place of a ratio.
+func unjudged(m Metric) string {
+	for _, t := range sweepTables {
+		if t.metric == m.Name {
+			return t.unjudged
+		}
+	}
+	return ""
 }
 
 // note keeps why a cell is empty, each reason once.

@@ -23,18 +23,34 @@ var mainColumns = []string{
 	"bytes_sent_per_call", "bytes_received_per_call", "connections_opened",
 }
 
+// bulkColumns are the same where calls move items in bulk, for which servers need
+// room.
+var bulkColumns = []string{
+	"throughput", "bytes_per_second", "latency_p50", "latency_p99", "server_cpu_per_call", "driver_cpu_per_call",
+	"server_peak_rss", "bytes_sent_per_call", "bytes_received_per_call", "connections_opened",
+}
+
+func (d *Document) mainColumns() []string {
+	if d.Conditions.Item != "" {
+		return bulkColumns
+	}
+	return mainColumns
+}
+
 // Main is the table of levels: a row for each stack.
 func (d *Document) Main() Table {
-	return d.levels(func(m Metric) int { return slices.Index(mainColumns, m.Name) })
+	columns := d.mainColumns()
+	return d.levels(func(m Metric) int { return slices.Index(columns, m.Name) })
 }
 
 // More is the table of the other levels.
 func (d *Document) More() Table {
+	columns := d.mainColumns()
 	return d.levels(func(m Metric) int {
-		if slices.Contains(mainColumns, m.Name) {
+		if slices.Contains(columns, m.Name) {
 			return -1
 		}
-		return len(mainColumns)
+		return len(columns)
 	})
 }
 
@@ -53,11 +69,7 @@ func (d *Document) levels(place func(Metric) int) Table {
 	}
 	for _, m := range shown {
 		unit := scaleFor(m.Unit, d.valuesOf(m.Name))
-		name := unit.name
-		if m.Per != "" {
-			name += "/" + m.Per
-		}
-		t.Head, t.Units = append(t.Head, m.Label), append(t.Units, name)
+		t.Head, t.Units = append(t.Head, m.Label), append(t.Units, unit.per(m))
 		why := "" // the first scenario's reason speaks for the column
 		for i, s := range d.Scenarios {
 			v := s.Metrics[m.Name]
@@ -140,7 +152,7 @@ func byCall(v float64) string {
 	return places(v, 2)
 }
 
-// Tiers is the table of the servers' parts of the CPU per call; it has no rows
+// Tiers is the table of the servers' parts of the CPU per call, or item; it has no rows
 // where each stack has one server.
 func (d *Document) Tiers() Table {
 	t := Table{Title: "server CPU by tier", Head: []string{"stack"}, Units: []string{""}}
@@ -160,7 +172,7 @@ func (d *Document) Tiers() Table {
 		row := []string{s.Stack}
 		for i, tier := range s.Tiers {
 			if len(t.Head) == i+1 {
-				t.Head, t.Units = append(t.Head, tier.Name), append(t.Units, unit.name+"/call")
+				t.Head, t.Units = append(t.Head, tier.Name), append(t.Units, unit.name+"/"+d.Conditions.unit())
 			}
 			row = append(row, cell(tier.CPU, unit))
 		}
@@ -221,12 +233,18 @@ func (c *Comparison) Word() string {
 }
 
 // Reading says how to read the figures.
-func (d *Document) Reading() string {
+func (d *Document) Reading() string { return d.reading(d.Conditions.call()) }
+
+// reading is Reading, with latency that of a whole call, or whatever it is called.
+func (d *Document) reading(whole string) string {
 	c := d.Conditions
 	text := fmt.Sprintf("Ratios are paired by round, and their intervals come from restarts. In %s of such runs no \"higher\" and no \"lower\" is false, "+
 		"all of them taken together (Holm's correction: half of the error for server CPU, half for all else); each interval is as wide as it was judged. "+
 		"± is half of a level's own %s interval. Differences within %s count as the same.",
 		percent(c.Confidence), percent(c.Confidence), percent(c.Margin))
+	if c.Item != "" {
+		text += fmt.Sprintf(" Costs and rates are by the %s; latency is that of a whole %s.", c.Item, whole)
+	}
 	if slices.ContainsFunc(d.Scenarios, func(s Scenario) bool { return len(s.tierRatios()) > 0 }) {
 		text += fmt.Sprintf(" What is not judged has a plain %s interval, and may be false by chance.", percent(c.Confidence))
 	}

@@ -21,6 +21,8 @@ var scales = map[string][]scale{
 	"s": {{"ns", 1e-9}, {"µs", 1e-6}, {"ms", 1e-3}, {"s", 1}},
 	"B": {{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}},
 	"1": {{"", 1}},
+
+	"B/s": {{"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}},
 }
 
 // scaleFor picks the size of a unit in which the median of the values is at

@@ -49,7 +49,7 @@ func (c *contender) launch(ctx context.Context, where site) error {
 	for i := len(p.Tiers) - 1; i >= 0; i-- {
 		tier := p.Tiers[i]
 		s := common
-		s.Role, s.Tier, s.Stack, s.Next = peer.Serve, tier.Name, c.stackOf(tier), next
+		s.Role, s.Tier, s.Stack, s.Next, s.Workers = peer.Serve, tier.Name, c.stackOf(tier), next, p.Workers
 		name := fmt.Sprintf("%s server of %s", tier.Name, c.scenario.Name)
 		var err error
 		if s.Store, err = where.kept.apart(tier.Name, c.scenario.Name); err != nil {

@@ -32,7 +32,7 @@ func (r *run) profiles(ctx context.Context, all []*contender, block int, round *
 		if err != nil { // it stalled: it tells nothing
 			continue
 		}
-		rec.Calls, rec.Processes = observed.Calls, phases
+		rec.Calls, rec.Items, rec.Processes = observed.Calls, observed.Items, phases
 		if err := r.Keep(record.Line{Profile: &rec}); err != nil {
 			return err
 		}

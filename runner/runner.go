@@ -203,7 +203,7 @@ func (c *contender) describe() []record.Process {
 		if i > 0 {
 			role = c.plan.Tiers[i-1].Name
 		}
-		all = append(all, record.Process{Role: role, PID: p.ready.PID, Runtime: p.ready.Runtime, Addr: p.ready.Addr})
+		all = append(all, record.Process{Role: role, PID: p.ready.PID, Runtime: p.ready.Runtime, Addr: p.ready.Addr, Workers: p.ready.Workers})
 	}
 	return all
 }

@@ -54,12 +54,23 @@ type Part struct {
 // Tally counts calls and trials.
 type Tally struct {
 	Calls      int
+	OK         int
+	Items      int // that right calls moved
+	Fed        int // messages made on the clock
 	NotStarted int
 	Unprepared int
 	Errors     map[string]int // by class
 	FirstError string
 	Trials     int // that gave a result
 	Failed     int // that gave none
+}
+
+// PerCall is how many items a right call moved, in the mean; 0 where it moved none.
+func (t Tally) PerCall() float64 {
+	if t.OK == 0 {
+		return 0
+	}
+	return float64(t.Items) / float64(t.OK)
 }
 
 // share is the share of calls that failed.
@@ -195,6 +206,9 @@ func (a *arranged) tally(scenario int) Tally {
 		}
 		t.Trials++
 		t.Calls += l.Calls
+		t.OK += l.OK
+		t.Items += l.Items
+		t.Fed += l.Fed
 		t.NotStarted += l.NotStarted
 		t.Unprepared += l.Unprepared
 		for class, n := range l.Errors {

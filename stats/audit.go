@@ -25,7 +25,8 @@ const (
 	mostOfCore    = 0.8  // of one core's time, that a lean driver may use
 	mostLateness  = 0.1  // of the median latency, at the generator's p99
 	mostUnready   = 0.001
-	leastTurns    = 10 // calls of a trial for each in flight, as plan has it
+	leastTurns    = 10 // calls of a trial for each in flight, as plan has it,
+	streamTurns   = 3  // and of streams
 	mostBytesDiff = 0.01
 	mostOthers    = 0.05 // of the machine's time: what a quiet one does by itself is a fraction of it
 	mostSteal     = 0.02
@@ -101,12 +102,16 @@ var rules = []rule{
 		return "", ""
 	}},
 	{"short_trials", func(e *evidence) (string, string) {
-		least := leastTurns * e.run.Header.InFlight * e.tally.Trials
+		turns := leastTurns
+		if e.run.Header.Streams {
+			turns = streamTurns
+		}
+		least := turns * e.run.Header.InFlight * e.tally.Trials
 		if e.run.Header.Rate > 0 || e.thin > 0 || e.tally.Calls >= least {
 			return "", ""
 		}
 		return fmt.Sprintf("makes %.2g calls for each in flight in a trial: throughput is of the trials' ends more than of their middle",
-			leastTurns*float64(e.tally.Calls)/float64(least)), "raise " + e.longer() + ", or lower --in-flight"
+			float64(turns)*float64(e.tally.Calls)/float64(least)), "raise " + e.longer() + ", or lower --in-flight"
 	}},
 	{"saturated", func(e *evidence) (string, string) {
 		if e.tally.NotStarted == 0 {
@@ -142,6 +147,14 @@ var rules = []rule{
 		}
 		return fmt.Sprintf("its bytes differ by %.1f %% between the caller's socket and the server's", 100*diff),
 			"look for a proxy between them, or for calls that other trials left behind"
+	}},
+	{"workers_ignored", func(e *evidence) (string, string) {
+		if e.loose == "" {
+			return "", ""
+		}
+		return fmt.Sprintf("was asked to use %s in each server, and its %s server does not say that it keeps to that",
+				Counted(e.run.Header.Workers, "processor"), e.loose),
+			"see what that program uses, or serve it by one that keeps to it"
 	}},
 	{"not_level", func(e *evidence) (string, string) {
 		if 2*e.unlevel <= e.warmups { // now and then a busy machine does it
@@ -210,6 +223,7 @@ type evidence struct {
 	seconds              float64
 	latency, lateness    record.Histogram
 	warmups, unlevel     int
+	loose                string // the first server that does not keep to the workers asked for
 }
 
 func gather(a *arranged, scenario int, t Tally) *evidence {
@@ -252,6 +266,7 @@ func gather(a *arranged, scenario int, t Tally) *evidence {
 			e.whyFailed = trial.Failed
 		}
 	}
+	e.loose = a.loose(scenario)
 	for _, b := range a.run.Blocks {
 		if scenario < len(b.Warmups) {
 			e.warmups++
@@ -261,6 +276,22 @@ func gather(a *arranged, scenario int, t Tally) *evidence {
 		}
 	}
 	return e
+}
+
+// loose names the first server of a scenario that was asked to keep to a number of
+// processors and does not say that it does; "" for none.
+func (a *arranged) loose(scenario int) string {
+	for _, b := range a.run.Blocks {
+		if scenario >= len(b.Peers) {
+			continue
+		}
+		for i, p := range b.Peers[scenario] {
+			if i > 0 && p.Workers != a.run.Header.Workers { // the driver is asked nothing
+				return p.Role
+			}
+		}
+	}
+	return ""
 }
 
 // longer is the flag that makes trials longer.

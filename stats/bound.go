@@ -107,7 +107,7 @@ func (a *Analysis) checkLevel(o *Outcome, all *arranged, scenario int) {
 	}
 	i := slices.IndexFunc(s.Levels, func(l Level) bool { return l.Metric == o.Metric })
 	if i < 0 {
-		o.State, o.Reason = BoundUnknown, fmt.Sprintf("this run does not tell the %s of %s", o.Metric.Noun, s.Name)
+		o.State, o.Reason = BoundUnknown, fmt.Sprintf("this run does not tell the %s of %s", o.Metric.In(a.Run.Header).Noun, s.Name)
 		return
 	}
 	o.Interval = s.Levels[i].Interval
@@ -121,7 +121,7 @@ func (a *Analysis) checkRatio(o *Outcome, all *arranged, stack, over int) {
 	c, told := a.told(o.Bound)
 	if !told {
 		if !all.applies(o.Metric, stack) || !all.applies(o.Metric, over) {
-			o.State, o.Reason = BoundUnknown, fmt.Sprintf("this run does not tell the %s of both", o.Metric.Noun)
+			o.State, o.Reason = BoundUnknown, fmt.Sprintf("this run does not tell the %s of both", o.Metric.In(a.Run.Header).Noun)
 			return
 		}
 		c = all.open(o.Metric, stack, over)

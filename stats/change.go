@@ -116,6 +116,12 @@ func questions(h record.Header) map[string]string {
 		"in flight": fmt.Sprint(h.InFlight), "rate": fmt.Sprint(h.Rate), "arrivals": h.Arrivals,
 		"timeout": fmt.Sprintf("%g s", h.TimeoutS), "calls of each stack": fmt.Sprint(h.Calls),
 	}
+	if h.Item != "" {
+		q["counted by"] = h.Item
+	}
+	if h.Workers > 0 {
+		q["workers"] = fmt.Sprint(h.Workers)
+	}
 	if h.Link != nil {
 		q["link"] = LinkWords(h.Link)
 	}

@@ -1,6 +1,10 @@
 package stats
 
-import "github.com/tare-bench/tare/record"
+import (
+	"strings"
+
+	"github.com/tare-bench/tare/record"
+)
 
 // Kind is how a metric becomes a number.
 type Kind uint8
@@ -15,7 +19,8 @@ const (
 	Extreme              // the most that the run shows, shown and not compared
 )
 
-// Metric is one thing measured. Everything that is said of it stands here.
+// Metric is one thing measured. Everything that is said of it stands here, in the
+// words of a run whose calls are its unit; In gives those of another.
 type Metric struct {
 	Name  string // in JSON
 	Unit  string // base unit: "s", "B", "calls/s" or "1"
@@ -29,6 +34,8 @@ type Metric struct {
 	// and the baseline. A metric that is no headline has none of the three.
 	Than, Less, More string
 	HigherBetter     bool
+	Neutral          bool // neither way is better
+	PerItem          bool // by the item, where the run's calls move some in bulk
 	Kind             Kind
 	// Primary takes half of the error that the family of verdicts is allowed.
 	Primary bool
@@ -46,6 +53,26 @@ type Metric struct {
 	Q float64
 }
 
+// In gives the metric in the words of a run: by the item that its calls move, and
+// of streams where they are its calls.
+func (m *Metric) In(h record.Header) Metric {
+	told := *m
+	var unit string
+	switch {
+	case m.PerItem && h.Item != "":
+		unit = h.Item
+	case m.Kind == Quantile && h.Streams:
+		unit = "stream"
+	default:
+		return told
+	}
+	words := strings.NewReplacer("caller", "caller", "call", unit)
+	for _, text := range []*string{&told.Unit, &told.Per, &told.Noun, &told.Claim, &told.Than} {
+		*text = words.Replace(*text)
+	}
+	return told
+}
+
 // Compared says whether stacks have a ratio of it.
 func (m *Metric) Compared() bool { return m.Kind != Count && m.Kind != Extreme }
 
@@ -53,6 +80,9 @@ func always(record.Header) bool   { return true }
 func never(record.Header) bool    { return false }
 func closed(h record.Header) bool { return h.Rate == 0 }
 func open(h record.Header) bool   { return h.Rate > 0 }
+
+// inBulk is a closed loop whose calls move items.
+func inBulk(h record.Header) bool { return h.Item != "" && closed(h) }
 
 // byWork is a run whose stacks all do the same work.
 func byWork(h record.Header) bool { return h.Calls > 0 }
@@ -67,14 +97,20 @@ var Metrics = []Metric{
 		Name: "server_cpu_per_call", Unit: "s", Label: "server CPU", Per: "call", Noun: "server CPU per call",
 		Claim: "%s costs its servers %s the CPU per call of %s",
 		Than:  "%s costs its servers %s CPU per call than %s", Less: "less", More: "more",
-		Kind: Rate, Primary: true, Judged: always, Headline: always, Of: serverCPU,
+		PerItem: true, Kind: Rate, Primary: true, Judged: always, Headline: always, Of: serverCPU,
 	},
 	{
 		// An open loop sets it, so that there it is no finding.
 		Name: "throughput", Unit: "calls/s", Label: "throughput", Noun: "calls per second",
 		Claim: "%s carries %s the calls of %s",
 		Than:  "%s carries %s calls than %s", Less: "fewer", More: "more",
-		HigherBetter: true, Kind: Rate, Judged: closed, Headline: closed, Of: throughput,
+		HigherBetter: true, PerItem: true, Kind: Rate, Judged: closed, Headline: closed, Of: throughput,
+	},
+	{
+		// More of them are no merit: a wordier codec moves more for the same work.
+		Name: "bytes_per_second", Unit: "B/s", Label: "bytes moved", Noun: "bytes moved per second",
+		Claim:   "%s moves %s the bytes per second of %s",
+		Neutral: true, Kind: Rate, Judged: inBulk, Headline: never, Of: moved,
 	},
 	{
 		Name: "latency_p50", Unit: "s", Label: "latency p50", Noun: "median latency",
@@ -101,8 +137,8 @@ var Metrics = []Metric{
 	},
 	{
 		Name: "driver_cpu_per_call", Unit: "s", Label: "driver CPU", Per: "call", Noun: "driver CPU per call",
-		Claim: "%s costs its caller %s the CPU per call of %s",
-		Kind:  Rate, Judged: driverVaries, Headline: never, Of: driverCPU,
+		Claim:   "%s costs its caller %s the CPU per call of %s",
+		PerItem: true, Kind: Rate, Judged: driverVaries, Headline: never, Of: driverCPU,
 	},
 	{
 		// Where time ends the work, a faster stack does more of it, and keeps
@@ -113,13 +149,13 @@ var Metrics = []Metric{
 	},
 	{
 		Name: "bytes_sent_per_call", Unit: "B", Label: "bytes sent", Per: "call", Noun: "bytes sent per call",
-		Claim: "%s sends %s the bytes per call of %s",
-		Kind:  Exact, Judged: always, Headline: never, Of: sent,
+		Claim:   "%s sends %s the bytes per call of %s",
+		PerItem: true, Kind: Exact, Judged: always, Headline: never, Of: sent,
 	},
 	{
 		Name: "bytes_received_per_call", Unit: "B", Label: "bytes received", Per: "call", Noun: "bytes received per call",
-		Claim: "%s receives %s the bytes per call of %s",
-		Kind:  Exact, Judged: always, Headline: never, Of: received,
+		Claim:   "%s receives %s the bytes per call of %s",
+		PerItem: true, Kind: Exact, Judged: always, Headline: never, Of: received,
 	},
 	{
 		Name: "connections_opened", Unit: "1", Label: "conns", Noun: "connections opened",
@@ -148,12 +184,28 @@ func throughput(h *record.Header, t *record.Trial) (float64, float64) {
 	if thin(h, t) {
 		return 0, 0
 	}
+	if h.Item != "" {
+		return t.Load.WindowItems, t.Load.WindowS
+	}
 	return float64(t.Load.WindowCalls), t.Load.WindowS
+}
+
+// moved is the bytes of an item, both ways, at the rate of items.
+func moved(h *record.Header, t *record.Trial) (float64, float64) {
+	if h.Item == "" || t.Load.Items == 0 {
+		return 0, 0
+	}
+	bytes := float64(t.Wire.Sent+t.Wire.Received) / float64(t.Load.Items)
+	return bytes * t.Load.WindowItems, t.Load.WindowS
 }
 
 // thin says whether so few calls ended in a trial's window that the rate is
 // that of the window's ends: in a closed loop, fewer than one for each in flight.
+// Items are spread over the time of the calls that move them, so that any say it.
 func thin(h *record.Header, t *record.Trial) bool {
+	if h.Item != "" && t.Load.Items > 0 {
+		return t.Load.WindowItems <= 0
+	}
 	least := 1
 	if h.Rate == 0 {
 		least = max(least, h.InFlight)
@@ -162,28 +214,28 @@ func thin(h *record.Header, t *record.Trial) bool {
 }
 
 // serverCPU sums the tiers: a stack may move work from one to another.
-func serverCPU(_ *record.Header, t *record.Trial) (float64, float64) {
+func serverCPU(h *record.Header, t *record.Trial) (float64, float64) {
 	var sum float64
 	for i := 1; i < len(t.Processes); i++ {
 		sum += t.Processes[i].CPU()
 	}
-	return perCall(t, sum)
+	return perUnit(h, t, sum)
 }
 
-func driverCPU(_ *record.Header, t *record.Trial) (float64, float64) {
+func driverCPU(h *record.Header, t *record.Trial) (float64, float64) {
 	if len(t.Processes) == 0 {
 		return 0, 0
 	}
-	return perCall(t, t.Processes[0].CPU())
+	return perUnit(h, t, t.Processes[0].CPU())
 }
 
 // tierCPU is the part of serverCPU that one process has, counted from 1.
 func tierCPU(process int) func(*record.Header, *record.Trial) (float64, float64) {
-	return func(_ *record.Header, t *record.Trial) (float64, float64) {
+	return func(h *record.Header, t *record.Trial) (float64, float64) {
 		if process >= len(t.Processes) {
 			return 0, 0
 		}
-		return perCall(t, t.Processes[process].CPU())
+		return perUnit(h, t, t.Processes[process].CPU())
 	}
 }
 
@@ -195,23 +247,36 @@ func serverRSS(_ *record.Header, t *record.Trial) (float64, float64) {
 	return sum, 1
 }
 
-func sent(_ *record.Header, t *record.Trial) (float64, float64) {
-	return perCall(t, float64(t.Wire.Sent))
+func sent(h *record.Header, t *record.Trial) (float64, float64) {
+	return perUnit(h, t, float64(t.Wire.Sent))
 }
-func received(_ *record.Header, t *record.Trial) (float64, float64) {
-	return perCall(t, float64(t.Wire.Received))
+func received(h *record.Header, t *record.Trial) (float64, float64) {
+	return perUnit(h, t, float64(t.Wire.Received))
 }
 func longest(_ *record.Header, t *record.Trial) (float64, float64) {
 	return t.Load.Latency.Max().Seconds(), 1
 }
 
-// perCall is 0 over 0 where nothing was measured, as when a server that is not
-// ours tells no CPU time.
-func perCall(t *record.Trial, sum float64) (float64, float64) {
+// perUnit is by the call, failed ones too, or by the item that right calls moved.
+// It is 0 over 0 where nothing was measured, as when a server that is not ours
+// tells no CPU time, or a driver counts no items.
+func perUnit(h *record.Header, t *record.Trial, sum float64) (float64, float64) {
 	if sum <= 0 {
 		return 0, 0
 	}
-	return sum, float64(t.Load.Calls)
+	n := units(*h, t.Load.Calls, t.Load.Items)
+	if n == 0 {
+		return 0, 0
+	}
+	return sum, float64(n)
+}
+
+// units are what a run's costs are by.
+func units(h record.Header, calls, items int) int {
+	if h.Item != "" {
+		return items
+	}
+	return calls
 }
 
 func failures(l *record.Load) int {

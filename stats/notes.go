@@ -60,6 +60,18 @@ var runNotes = []struct {
 				h.Scenarios[which].Name, most),
 			"read the server's CPU per call, or measure with --driver lean for the servers' capacity"
 	}},
+	{"fed", func(a *arranged, all []*evidence) (string, string) {
+		fed := 0
+		for _, e := range all {
+			fed += e.tally.Fed
+		}
+		if fed == 0 {
+			return "", ""
+		}
+		return fmt.Sprintf("streams are too long to be made in advance: the driver made %s while it sent them, alike for every stack; "+
+				"that is in the driver's CPU and in throughput, and in no figure of the servers", Counted(fed, "message")),
+			"read the servers' CPU first; the driver's phases, under make and check calls, tell how much it was"
+	}},
 	{"fixed_tiers", func(a *arranged, all []*evidence) (string, string) { return a.fixedTiers(all[a.baseline()]) }},
 	{"few_cores", func(a *arranged, all []*evidence) (string, string) {
 		cores, err := strconv.Atoi(a.run.Header.Environment[environmentCores])

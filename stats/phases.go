@@ -22,7 +22,8 @@ type Breakdown struct {
 	Cost Interval
 }
 
-// ProcessPhases is one process's CPU per call, in seconds. Intervals are means
+// ProcessPhases is one process's CPU per call, or per item that calls move in bulk,
+// in seconds. Intervals are means
 // over blocks with Student's t, not geometric ones, so that Parts and Unexplained
 // add up to Total. They may go below 0, as may Unexplained itself. A part of fewer
 // than leastOfPart samples has no interval: such counts vary less from block to
@@ -38,7 +39,7 @@ type ProcessPhases struct {
 
 const leastOfPart = 10
 
-// PhasePart is one phase's CPU per call, in seconds.
+// PhasePart is one phase's CPU per call, or item, in seconds.
 type PhasePart struct {
 	Phase record.Phase
 	Next  bool // as in record.PhaseTime
@@ -50,7 +51,7 @@ func (a *arranged) breakdown(scenario int, confidence float64) *Breakdown {
 	var of []record.Profile
 	width := 0
 	for _, p := range a.run.Profiles {
-		if p.Scenario == scenario && p.Calls > 0 {
+		if p.Scenario == scenario && units(a.run.Header, p.Calls, p.Items) > 0 {
 			of = append(of, p)
 			width = max(width, len(p.Processes))
 		}
@@ -59,7 +60,7 @@ func (a *arranged) breakdown(scenario int, confidence float64) *Breakdown {
 	out := &Breakdown{Cost: unknown}
 	told := 0
 	for i := range min(width, len(names)) {
-		one := divide(names[i], of, []int{i}, confidence)
+		one := a.divide(names[i], of, []int{i}, confidence)
 		if one.Calls > 0 {
 			told++
 		}
@@ -73,7 +74,7 @@ func (a *arranged) breakdown(scenario int, confidence float64) *Breakdown {
 		for i := 1; i < width; i++ {
 			servers = append(servers, i)
 		}
-		out.Servers = divide("", of, servers, confidence)
+		out.Servers = a.divide("", of, servers, confidence)
 	}
 	if told == len(out.Processes) {
 		out.Cost = a.profilingCost(scenario, of, confidence)
@@ -102,7 +103,7 @@ type part struct {
 
 // divide sums some processes' phases per call in each profile, and takes the
 // mean over profiles. A profile in which one of them does not tell is left out.
-func divide(name string, all []record.Profile, processes []int, confidence float64) ProcessPhases {
+func (a *arranged) divide(name string, all []record.Profile, processes []int, confidence float64) ProcessPhases {
 	out := ProcessPhases{Name: name, Total: unknown, Unexplained: unknown}
 	var total, unexplained []float64
 	parts, counts := make(map[part][]float64), make(map[part]float64)
@@ -111,20 +112,20 @@ func divide(name string, all []record.Profile, processes []int, confidence float
 		if phases == nil {
 			continue
 		}
-		calls := float64(p.Calls)
+		each := float64(units(a.run.Header, p.Calls, p.Items))
 		n := len(total)
 		var cpu, sampled float64
 		for _, process := range phases {
-			cpu += process.CPUS / calls
+			cpu += process.CPUS / each
 			out.Samples += process.Samples
 			for _, t := range process.Parts {
 				k := part{known(t.Phase), t.Next}
 				if parts[k] == nil {
 					parts[k] = make([]float64, len(all))
 				}
-				parts[k][n] += t.Seconds / calls
+				parts[k][n] += t.Seconds / each
 				counts[k] += t.Seconds / process.PeriodS
-				sampled += t.Seconds / calls
+				sampled += t.Seconds / each
 			}
 		}
 		out.Calls += p.Calls
@@ -205,7 +206,7 @@ func (a *arranged) profilingCost(scenario int, profiles []record.Profile, confid
 			cpu += p.CPUS
 		}
 		if cpu > 0 {
-			logs = append(logs, math.Log(cpu/float64(profiles[at].Calls)/measured))
+			logs = append(logs, math.Log(cpu/float64(units(a.run.Header, profiles[at].Calls, profiles[at].Items))/measured))
 		}
 	}
 	return logs.interval(confidence)

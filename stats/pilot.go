@@ -27,6 +27,9 @@ func Slowest(run *record.Run) (*record.Pilot, error) {
 				carried = l.Interval
 			}
 		}
+		if run.Header.Item != "" { // rates of arrivals are of calls
+			carried.Value /= s.Tally.PerCall()
+		}
 		if !carried.Known() {
 			return nil, fmt.Errorf("%s tells no throughput: fewer calls ended in its trials than were in flight", s.Name)
 		}

@@ -95,8 +95,15 @@ type Env struct {
 
 // Call is one call to make, and what is right for it.
 type Call struct {
-	Method  *rpc.Method
-	In      []any    // plain values; one, unless the caller streams
+	Method *rpc.Method
+	In     []any // plain values; one, unless the caller streams
+	// Feed gives the messages of a stream that is too long to be held, in place of
+	// In: message i, counted from 0, and false after the last. It is called in order
+	// while the call is under way, so that it must cost little beside a message's
+	// encoding; equal i give equal messages, however often they are asked for. A
+	// message must not be changed once it is given. Calls of one method all have a
+	// Feed, or none: those that do are charged with making their messages.
+	Feed    func(i int) (message any, more bool)
 	Want    rpc.Code // rpc.OK, or the code of the failure that is right
 	Replies int      // how many replies are right where Want is rpc.OK
 	Items   int      // of the leg's Item that the call moves, above 0 where the leg has one
@@ -106,6 +113,17 @@ type Call struct {
 	// Same gives of a reply what is the same wherever and whenever the call is
 	// made: no times, for one. Nil: all of it.
 	Same func(out any) any
+}
+
+// Message gives message i of the call, counted from 0; false after the last.
+func (c *Call) Message(i int) (message any, more bool) {
+	switch {
+	case c.Feed != nil:
+		return c.Feed(i)
+	case i < len(c.In):
+		return c.In[i], true
+	}
+	return nil, false
 }
 
 // Leg finds a leg by name.

@@ -78,6 +78,26 @@ var axes = []axis{
 			return nil
 		},
 	},
+	{
+		name: "workers", shown: "workers", split: splitNumbers,
+		taken: func(r plan.Request, _ string) bool { return r.Workers != 0 },
+		set: func(r *plan.Request, _, value string) error {
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 1 {
+				return errors.New("takes whole numbers from 1 on")
+			}
+			r.Workers = n
+			return nil
+		},
+	},
+	{
+		name: "leg", shown: "leg", split: splitWords,
+		taken: func(r plan.Request, _ string) bool { return r.Leg != "" },
+		set: func(r *plan.Request, _, value string) error {
+			r.Leg = value
+			return nil
+		},
+	},
 }
 
 // saturation is the rate of a closed loop: as many calls as are answered.
@@ -116,19 +136,54 @@ func findAxis(spelled string) (axis, string, error) {
 	return axis{}, "", fmt.Errorf("--sweep %s: takes %s", spelled, axisNames())
 }
 
-// swept gives a request for each value of a sweep, spelled AXIS=V1,V2,…; or r
-// alone where there is none.
+// mostAxes of a sweep: a table has a column for each.
+const mostAxes = 2
+
+// swept gives a request for each value of a sweep, spelled AXIS=V1,V2,…, and of
+// two that are crossed for each pair, the first the slowest to change; or r alone
+// where there is none.
 func swept(r plan.Request, words []string) ([]plan.Request, error) {
-	switch len(words) {
-	case 0:
-		return []plan.Request{r}, nil
-	case 1:
-	default:
-		return nil, fmt.Errorf("--sweep %s and --sweep %s: one axis at a time; sweep the second in a run of its own", words[0], words[1])
+	if len(words) > mostAxes {
+		return nil, fmt.Errorf("--sweep %s: takes %d axes at most; sweep the third in a run of its own", words[mostAxes], mostAxes)
 	}
-	spelled, text, found := strings.Cut(words[0], "=")
+	all := []plan.Request{r}
+	for _, word := range words {
+		var next []plan.Request
+		for _, before := range all {
+			points, err := along(before, word)
+			if err != nil {
+				return nil, err
+			}
+			for i := range points {
+				if before.Sweep != nil {
+					points[i].Sweep = crossed(*before.Sweep, *points[i].Sweep)
+				}
+			}
+			next = append(next, points...)
+		}
+		all = next
+	}
+	for i := range all {
+		if s := all[i].Sweep; s != nil {
+			s.Index, s.Of = i, len(all)
+		}
+	}
+	return all, nil
+}
+
+// crossed is a point of two axes. There is no order in which all points ascend.
+func crossed(outer, inner record.Sweep) *record.Sweep {
+	return &record.Sweep{
+		Axis: outer.Axis + record.Crossed + inner.Axis, Value: outer.Value + record.Crossed + inner.Value,
+		Parts: []record.Part{{Axis: outer.Axis, Value: outer.Value}, {Axis: inner.Axis, Value: inner.Value}},
+	}
+}
+
+// along gives a request for each value of one axis.
+func along(r plan.Request, word string) ([]plan.Request, error) {
+	spelled, text, found := strings.Cut(word, "=")
 	if !found {
-		return nil, fmt.Errorf("--sweep %s is not AXIS=VALUE,VALUE", words[0])
+		return nil, fmt.Errorf("--sweep %s is not AXIS=VALUE,VALUE", word)
 	}
 	a, name, err := findAxis(spelled)
 	if err != nil {
@@ -139,10 +194,10 @@ func swept(r plan.Request, words []string) ([]plan.Request, error) {
 	}
 	values, ordered, err := a.split(text)
 	if err != nil {
-		return nil, fmt.Errorf("--sweep %s: %w", words[0], err)
+		return nil, fmt.Errorf("--sweep %s: %w", word, err)
 	}
 	if len(values) < 2 {
-		return nil, fmt.Errorf("--sweep %s: takes two values or more", words[0])
+		return nil, fmt.Errorf("--sweep %s: takes two values or more", word)
 	}
 	var out []plan.Request
 	for i, value := range values {
@@ -153,7 +208,7 @@ func swept(r plan.Request, words []string) ([]plan.Request, error) {
 		if err := a.set(&one, name, value); err != nil {
 			return nil, fmt.Errorf("--sweep %s=%s: %w", spelled, value, err)
 		}
-		one.Sweep = &record.Sweep{Axis: spelled, Value: value, Index: i, Of: len(values), Ordered: ordered}
+		one.Sweep = &record.Sweep{Axis: spelled, Value: value, Ordered: ordered}
 		out = append(out, one)
 	}
 	return out, nil
@@ -166,6 +221,13 @@ func splitLinks(text string) (values []string, ordered bool, err error) {
 	for _, l := range all {
 		values = append(values, l.String())
 	}
+	return values, false, err
+}
+
+// splitWords reads names with commas between them, in the order in which they were
+// typed.
+func splitWords(text string) (values []string, ordered bool, err error) {
+	values, _, err = splitNumbers(text)
 	return values, false, err
 }
 

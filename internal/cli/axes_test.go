@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tare-bench/tare/plan"
+	"github.com/tare-bench/tare/record"
 )
 
 func TestValuesOfASweep(t *testing.T) {
@@ -63,6 +64,10 @@ func TestASweepSetsOneThing(t *testing.T) {
 		{"store=memory,sqlite:a.db?commit=each", func(r plan.Request, i int) bool {
 			return r.Store == []string{"memory", "sqlite:a.db?commit=each"}[i] && !r.Sweep.Ordered
 		}},
+		{"workers=2,1", func(r plan.Request, i int) bool { return r.Workers == i+1 && r.Sweep.Ordered }},
+		{"leg=payment,order", func(r plan.Request, i int) bool {
+			return r.Leg == []string{"payment", "order"}[i] && !r.Sweep.Ordered
+		}},
 		{"link=wan,10mbit,2ms", func(r plan.Request, i int) bool {
 			return r.Link == []string{"100mbit,40ms", "10mbit,2ms"}[i]
 		}},
@@ -88,6 +93,8 @@ func TestASweepSetsOneThing(t *testing.T) {
 func TestAFlagAndASweepOfTheSameThingAreRefused(t *testing.T) {
 	for sweep, r := range map[string]plan.Request{
 		"in-flight=1,2":   {InFlight: 3},
+		"workers=1,2":     {Workers: 3},
+		"leg=a,b":         {Leg: "c"},
 		"rate=1,2":        {Rate: 3},
 		"rate=10%,20%":    {RateShare: 0.5},
 		"link=lan,wan":    {Link: "1ms"},
@@ -98,6 +105,36 @@ func TestAFlagAndASweepOfTheSameThingAreRefused(t *testing.T) {
 		}
 		if _, err := swept(plan.Request{}, []string{sweep}); err != nil {
 			t.Errorf("%s alone: %v", sweep, err)
+		}
+	}
+}
+
+func TestTwoAxesAreCrossed(t *testing.T) {
+	all, err := swept(plan.Request{Seed: 7}, []string{"leg=write,import", "param.rows=1,2,3"})
+	if err != nil || len(all) != 6 {
+		t.Fatalf("%d points: %v", len(all), err)
+	}
+	for i, r := range all {
+		leg, rows := []string{"write", "import"}[i/3], []string{"1", "2", "3"}[i%3]
+		want := record.Sweep{
+			Axis: "leg × param.rows", Value: leg + " × " + rows, Index: i, Of: 6,
+			Parts: []record.Part{{Axis: "leg", Value: leg}, {Axis: "param.rows", Value: rows}},
+		}
+		if diff := cmp.Diff(want, *r.Sweep); diff != "" || r.Leg != leg || r.Params["rows"] != rows {
+			t.Errorf("point %d asks for leg %s, rows %s: %s", i, r.Leg, r.Params["rows"], diff)
+		}
+		if got := r.Sweep.String(); got != "leg="+leg+", param.rows="+rows {
+			t.Errorf("point %d is called %q", i, got)
+		}
+	}
+	for want, words := range map[string][]string{
+		"another flag sets it too":     {"workers=1,2", "workers=3,4"},
+		"takes 2 axes at most":         {"workers=1,2", "in-flight=3,4", "rate=1,2"},
+		"--sweep leg=one: takes two":   {"workers=1,2", "leg=one"},
+		"--sweep workers=0: takes who": {"workers=0,1", "leg=a,b"},
+	} {
+		if _, err := swept(plan.Request{}, words); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", words, err)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (a *app) compareCommand() *cobra.Command {
 				return err
 			}
 			first := series.Points[0].Plan
-			peers, err := foreign(peerWords, first)
+			peers, err := foreign(peerWords, series)
 			if err != nil {
 				return usage(err)
 			}
@@ -95,15 +95,15 @@ type processes struct {
 
 // foreign gives the words that start each tier which another program serves. A
 // shell takes the command apart, as the person who typed it expects.
-func foreign(words []string, p *plan.Plan) (map[string][]string, error) {
+func foreign(words []string, s *plan.Series) (map[string][]string, error) {
 	commands, err := pairs("--peer", words)
 	if err != nil {
 		return nil, err
 	}
 	peers := make(map[string][]string, len(commands))
 	for tier, command := range commands {
-		if !slices.ContainsFunc(p.Tiers, func(t plan.Tier) bool { return t.Name == tier }) {
-			return nil, fmt.Errorf("--peer %s: leg %s has no such tier", tier, p.Leg)
+		if !slices.ContainsFunc(s.Points, func(p plan.Point) bool { return p.Plan.Serves(tier) }) {
+			return nil, fmt.Errorf("--peer %s: leg %s has no such tier", tier, s.Points[0].Plan.Leg)
 		}
 		peers[tier] = []string{"sh", "-c", "exec " + command}
 	}

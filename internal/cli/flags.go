@@ -38,6 +38,7 @@ func (e *experiment) declare(c *cobra.Command, known catalog.Catalog) {
 	f.IntVar(&r.InFlight, "in-flight", 0, fmt.Sprintf(
 		"closed loop with so many callers (default %d); with --rate: at most so many calls at once (default %d)",
 		plan.DefaultInFlight, plan.DefaultSlots))
+	f.IntVar(&r.Workers, "workers", 0, "processors that each server process uses at once: 1 for single-threaded servers (default: all that there are)")
 	f.IntVar(&r.Admit, "admit", 0, fmt.Sprintf(
 		"calls that each service works for at once, and as many that wait; more are refused (default %d, and never fewer than a closed loop has)",
 		plan.DefaultAdmit))
@@ -50,7 +51,7 @@ func (e *experiment) declare(c *cobra.Command, known catalog.Catalog) {
 	f.StringVar(&e.precision, "precision", "", "run until every headline interval is this narrow: 3%")
 	f.StringVar(&r.Driver, "driver", plan.Native, "native: the client library that the stack's users have; lean: prepared bytes at the least cost")
 	f.StringArrayVar(&e.params, "param", nil, "parameter of the workload, NAME=VALUE; may be repeated")
-	f.StringArrayVar(&e.sweep, "sweep", nil, "AXIS=VALUE,VALUE: a run for each value, and a table of them all; axes: "+axisNames())
+	f.StringArrayVar(&e.sweep, "sweep", nil, "AXIS=VALUE,VALUE: a run for each value, and a table of them all; given twice, a run for each pair of values; axes: "+axisNames())
 	f.StringVar(&r.Store, "store", "", fmt.Sprintf("what the services keep their records in, each server apart from the others; tare stacks lists the kinds (default %s)", known.KeptIn))
 	f.DurationVar(&r.Timeout, "timeout", plan.DefaultTimeout, "deadline of each call")
 	f.Uint64Var(&r.Seed, "seed", 1, "seed of calls, arrivals and order; 0 draws one")

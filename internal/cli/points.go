@@ -44,7 +44,7 @@ func strangers(a, b record.Header) string {
 	one, other := *a.Sweep, *b.Sweep
 	switch {
 	case one.Axis != other.Axis || one.Of != other.Of || !slices.Equal(a.Command, b.Command):
-		return fmt.Sprintf("is of another sweep than %s=%s; give a folder with the points of one", one.Axis, one.Value)
+		return fmt.Sprintf("is of another sweep than %v; give a folder with the points of one", one)
 	case one.Index == other.Index:
 		return fmt.Sprintf("is point %d of the sweep, and so is another folder", one.Index+1)
 	}
@@ -59,7 +59,7 @@ func readAlone(path string) ([]*record.Run, error) {
 
 // pointName says which point of its sweep a run is.
 func pointName(run *record.Run) string {
-	return fmt.Sprintf("at %s=%s", run.Header.Sweep.Axis, run.Header.Sweep.Value)
+	return fmt.Sprintf("at %v", run.Header.Sweep)
 }
 
 // refuseSweep is the error of a sweep where one run is compared with another.

@@ -186,7 +186,7 @@ func (a *app) showSweep(runs []*record.Run, r report.Renderer, set []stats.Bound
 	var broken error
 	for _, d := range points {
 		s := d.Conditions.Sweep
-		broken = errors.Join(broken, a.tell(fmt.Sprintf("at %s=%s: ", s.Axis, s.Value), d.Bounds))
+		broken = errors.Join(broken, a.tell(fmt.Sprintf("at %v: ", s), d.Bounds))
 	}
 	if failed != nil {
 		return failed
@@ -205,7 +205,7 @@ func document(run *record.Run, set []stats.Bound) (*report.Document, error) {
 		return nil, err
 	}
 	d := report.New(analysis)
-	d.Bounds = report.Judged(outcomes)
+	d.Bounds = report.Judged(outcomes, run.Header)
 	return d, nil
 }
 

@@ -41,7 +41,7 @@ func (c *comparison) at(point int) processes {
 // folder is where the results of a point go.
 func (c *comparison) folder(point int) string {
 	if s := c.requests[point].Sweep; s != nil {
-		return filepath.Join(c.dir, fmt.Sprintf("%02d-%s", s.Index+1, asName(s.Value)))
+		return filepath.Join(c.dir, fmt.Sprintf("%02d-%s", s.Index+1, asName(strings.ReplaceAll(s.Value, record.Crossed, "-"))))
 	}
 	return c.dir
 }
@@ -91,7 +91,7 @@ func (a *app) measure(ctx context.Context, c *comparison) (runs []*record.Run, e
 			}
 		}
 		if s := r.Sweep; s != nil {
-			fmt.Fprintf(a.Err, "%s=%s: value %d of %d\n", s.Axis, s.Value, s.Index+1, s.Of)
+			fmt.Fprintf(a.Err, "%v: value %d of %d\n", s, s.Index+1, s.Of)
 		}
 		for _, n := range p.Notes {
 			fmt.Fprintf(a.Err, "note: %s\n", n)
@@ -101,7 +101,7 @@ func (a *app) measure(ctx context.Context, c *comparison) (runs []*record.Run, e
 			runs = append(runs, run)
 		}
 		if s := r.Sweep; err != nil && s != nil {
-			err = fmt.Errorf("at %s=%s: %w", s.Axis, s.Value, err)
+			err = fmt.Errorf("at %v: %w", s, err)
 		}
 		if err != nil {
 			return runs, err

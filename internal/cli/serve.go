@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tare-bench/tare/internal/environment"
+	"github.com/tare-bench/tare/peers/golang"
 	"github.com/tare-bench/tare/plan"
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/service"
@@ -34,6 +35,7 @@ type serving struct {
 	nextStack string
 	nextAddr  string
 	inFlight  int
+	workers   int
 	logLevel  string
 	logFormat string
 }
@@ -77,6 +79,7 @@ separated by commas there.`,
 			if err := s.modes(c.Flags()); err != nil {
 				return usage(err)
 			}
+			golang.KeepTo(s.workers)
 			if s.stack != "" {
 				return a.serveStack(c.Context(), s, args[0])
 			}
@@ -107,6 +110,7 @@ func (s *serving) declare(f *pflag.FlagSet, a *app) {
 	f.StringVar(&c.Store, "store", "", fmt.Sprintf("what the services keep their records in (default %s, with --stack %s)",
 		fmt.Sprintf(a.catalog.ServedIn, "WORKLOAD[-SERVICE]"), a.catalog.KeptIn))
 	f.Func("admit", fmt.Sprintf("`calls` worked for at once, and as many that wait; more are refused (default %d)", plan.DefaultAdmit), atLeast(1, &c.Admit))
+	f.Func("workers", "`processors` that the process uses at once (default: all that there are)", atLeast(1, &s.workers))
 	f.StringArrayVar(&s.params, "param", nil, "parameter of the workload, NAME=VALUE; may be repeated")
 	f.StringVar(&c.Files.Cert, "tls-cert", "", "certificate of the server, a file in PEM (default: no TLS)")
 	f.StringVar(&c.Files.Key, "tls-key", "", "its key, a file in PEM")

@@ -14,10 +14,12 @@ import (
 	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/setting"
 	"github.com/tare-bench/tare/workload"
+	"github.com/tare-bench/tare/workload/workloadtest"
 )
 
 // withUnfair adds contenders whose clients are built as those of bad comparisons
-// are, a server that does not run, and a workload whose payload is all zeros.
+// are, a server that does not run, and workloads: one whose payload is all zeros,
+// and one whose calls move items in bulk.
 func withUnfair(c catalog.Catalog) catalog.Catalog {
 	sound := c.Protocols[0]
 	for name, unfair := range map[string]client{
@@ -29,7 +31,7 @@ func withUnfair(c catalog.Catalog) catalog.Catalog {
 		c.Protocols = append(c.Protocols, unfairProtocol{sound, name, unfair})
 	}
 	c.Protocols = append(c.Protocols, gone{unfairProtocol{Protocol: sound, name: "gone"}})
-	c.Workloads = append(c.Workloads, zeros{c.Workloads[0]})
+	c.Workloads = append(c.Workloads, zeros{c.Workloads[0]}, workloadtest.Bulk{})
 	return c
 }
 

@@ -29,6 +29,20 @@ func TestServersRefuseNoOrdinaryLoop(t *testing.T) {
 	}
 }
 
+// Streams are calls too, and a server takes on as many.
+func TestServersTakeOnAsManyStreamsAsCalls(t *testing.T) {
+	for admit, refused := range map[int]bool{2: true, 1200: false} {
+		d := inBulkOf(t, "sync", "grpc+proto", 5, 100, func(s *peer.Start) { s.InFlight, s.Admit, s.TimeoutS = 1200, admit, 100 })
+		sum, err := d.trial(t.Context(), peer.Trial{Seed: 7, InFlight: 1200, Calls: 1200})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := sum.Errors[rpc.Class(rpc.Errorf(rpc.ResourceExhausted, ""))]; (n > 0) != refused || sum.OK+n != 1200 {
+			t.Errorf("admitting %d, %d of 1200 streams were refused: %v", admit, n, sum.Errors)
+		}
+	}
+}
+
 // What breaks the rules of the schema is refused by every server.
 func TestServersHoldRequestsToTheirRules(t *testing.T) {
 	d := start(t, plan.Native)

@@ -23,6 +23,8 @@ type carrier interface {
 	// run makes calls in so many slots until the pace ends. Call n is what was
 	// readied as the nth, and beyond those what more gives.
 	run(ctx context.Context, slots int, p *load.Pace, more func(n int) *workload.Call, rec load.Recorder) (load.Totals, error)
+	// fed counts the messages that the last run made on the clock.
+	fed() int
 	// wire counts what crossed the carrier's own sockets.
 	wire() record.Wire
 	close() error
@@ -31,7 +33,7 @@ type carrier interface {
 func newCarrier(ctx context.Context, c catalog.Catalog, d *driver) (carrier, error) {
 	switch d.start.Driver {
 	case plan.Native:
-		return &native{d.next.conn, d.timeout}, nil
+		return &native{conn: d.next.conn, timeout: d.timeout}, nil
 	case plan.Lean:
 		return newPrepared(ctx, c, d)
 	}
@@ -41,18 +43,26 @@ func newCarrier(ctx context.Context, c catalog.Catalog, d *driver) (carrier, err
 // native makes calls through the client library that the stack's users have:
 // it maps, encodes, decodes, and checks every reply.
 type native struct {
-	conn    protocol.Conn
-	timeout time.Duration
+	conn     protocol.Conn
+	timeout  time.Duration
+	sessions []session // one for each slot of the last run
 }
 
 func (*native) ready([]workload.Call) error { return nil }
 
 func (d *native) run(ctx context.Context, slots int, p *load.Pace, more func(int) *workload.Call, rec load.Recorder) (load.Totals, error) {
-	sessions := make([]session, slots)
+	d.sessions = make([]session, slots)
 	op := func(ctx context.Context, slot, n int) error {
-		return sessions[slot].do(ctx, d.conn, more(n), d.timeout)
+		return d.sessions[slot].do(ctx, d.conn, more(n), d.timeout)
 	}
 	return load.Run(ctx, load.Monotonic(), slots, p, op, rec)
+}
+
+func (d *native) fed() (n int) {
+	for i := range d.sessions {
+		n += d.sessions[i].fed
+	}
+	return n
 }
 
 // wire is nothing: the connection is the upstream's, which counts it.

@@ -137,8 +137,8 @@ func (d *driver) trial(ctx context.Context, t peer.Trial) (*record.Load, error) 
 	used := after.Sub(before)
 	d.onClock.CPUUserS += used.CPUUserS
 	d.onClock.CPUSystemS += used.CPUSystemS
-	sum := rec.sum(t.Rate > 0)
-	sum.NotStarted, sum.Unprepared = totals.NotStarted, src.unprepared()
+	sum := rec.sum(t.Rate > 0, func(n int) int { return src.at(n).Items })
+	sum.NotStarted, sum.Unprepared, sum.Fed = totals.NotStarted, src.unprepared(), d.carry.fed()
 	d.fastest = max(d.fastest, float64(sum.Calls)/sum.Seconds)
 	return sum, nil
 }

@@ -59,7 +59,8 @@ func (p *prepared) ready(calls []workload.Call) error {
 }
 
 func (p *prepared) prepare(c *workload.Call) (*lean.Call, error) {
-	frame, err := p.framer.Frame(c.Method, c.In[0], p.options)
+	in, _ := c.Message(0)
+	frame, err := p.framer.Frame(c.Method, in, p.options)
 	if err != nil {
 		return nil, fmt.Errorf("prepare %s: %w", c.Method.Name, err)
 	}
@@ -80,6 +81,9 @@ func (p *prepared) run(ctx context.Context, slots int, pace *load.Pace, more fun
 	totals, err := p.client.Drive(ctx, slots, pace, next, rec)
 	return totals.Totals, err
 }
+
+// fed is nothing: every call was prepared whole.
+func (p *prepared) fed() int { return 0 }
 
 func (p *prepared) wire() record.Wire {
 	w := p.client.Wire()

@@ -15,18 +15,20 @@ import (
 // sends, and checks what comes back. It is used for one call after the other.
 type session struct {
 	call    *workload.Call
-	sent    int
+	sent    int // read once the call has ended: Recv may run beside Send
 	replies int
 	wrong   error
+	fed     int           // messages made on the clock, by all its calls
 	keep    func(out any) // what else to do with replies, or nil
 }
 
 func (s *session) Recv() (any, error) {
-	if s.sent == len(s.call.In) {
+	in, more := s.call.Message(s.sent)
+	if !more {
 		return nil, io.EOF
 	}
 	s.sent++
-	return s.call.In[s.sent-1], nil
+	return in, nil
 }
 
 func (s *session) Send(out any) error {
@@ -42,10 +44,13 @@ func (s *session) Send(out any) error {
 
 // do makes a call over conn and gives what is wrong with its outcome.
 func (s *session) do(ctx context.Context, conn protocol.Conn, c *workload.Call, timeout time.Duration) error {
-	*s = session{call: c, keep: s.keep}
+	*s = session{call: c, keep: s.keep, fed: s.fed}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	err := conn.Handle(ctx, c.Method, s)
 	cancel()
+	if c.Feed != nil {
+		s.fed += s.sent
+	}
 	return s.verdict(err)
 }
 

@@ -67,7 +67,8 @@ func answered(ctx context.Context, c catalog.Catalog, start peer.Start) (call wo
 	for call = range w.Calls(start.Leg, start.Params, 1) {
 		break
 	}
-	reply, err = rpc.Invoke(ctx, h, call.Method, call.In[0])
+	in, _ := call.Message(0)
+	reply, err = rpc.Invoke(ctx, h, call.Method, in)
 	return call, reply, err
 }
 

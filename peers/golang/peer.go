@@ -43,37 +43,58 @@ func Run(ctx context.Context, c catalog.Catalog, in io.Reader, out io.Writer) er
 	lines.Buffer(make([]byte, 0, 64<<10), 16<<20)
 	say := json.NewEncoder(out)
 
-	r, err := begin(ctx, c, lines)
+	r, keptTo, err := begin(ctx, c, lines)
 	ready := peer.Ready{Format: peer.Format, PID: os.Getpid(), Runtime: runtime.Version()}
 	if err != nil {
 		ready.Error = err.Error()
 		return errors.Join(err, say.Encode(ready))
 	}
-	ready.Addr = r.Addr()
+	ready.Addr, ready.Workers = r.Addr(), keptTo
 	if err := say.Encode(ready); err != nil {
 		return errors.Join(err, r.Close())
 	}
 	return errors.Join(converse(ctx, cancel, r, lines, say), r.Close())
 }
 
-func begin(ctx context.Context, c catalog.Catalog, lines *bufio.Scanner) (role, error) {
-	var start peer.Start
-	if !lines.Scan() {
-		return nil, fmt.Errorf("read first line: %w", errors.Join(lines.Err(), io.ErrUnexpectedEOF))
-	}
-	if err := json.Unmarshal(lines.Bytes(), &start); err != nil {
-		return nil, fmt.Errorf("read first line: %w", err)
-	}
-	if start.Format != peer.Format {
-		return nil, fmt.Errorf("asked to speak format %d of the peer messages; this is %d", start.Format, peer.Format)
+// begin takes up its role, and says to how many processors it then keeps.
+func begin(ctx context.Context, c catalog.Catalog, lines *bufio.Scanner) (role, int, error) {
+	start, err := greeting(lines)
+	if err != nil {
+		return nil, 0, err
 	}
 	switch start.Role {
 	case peer.Serve:
-		return serve(ctx, c, start)
+		KeepTo(start.Workers)
+		r, err := serve(ctx, c, start)
+		return r, start.Workers, err
 	case peer.Drive:
-		return drive(ctx, c, start)
+		r, err := drive(ctx, c, start)
+		return r, 0, err
 	}
-	return nil, fmt.Errorf("unknown role %q", start.Role)
+	return nil, 0, fmt.Errorf("unknown role %q", start.Role)
+}
+
+// KeepTo has the whole process run on so many processors at once, collection of
+// garbage included, as servers with one thread do; 0 leaves it as it is. What the
+// kernel does for it in system calls is besides.
+func KeepTo(workers int) {
+	if workers > 0 {
+		runtime.GOMAXPROCS(workers)
+	}
+}
+
+func greeting(lines *bufio.Scanner) (peer.Start, error) {
+	var start peer.Start
+	if !lines.Scan() {
+		return start, fmt.Errorf("read first line: %w", errors.Join(lines.Err(), io.ErrUnexpectedEOF))
+	}
+	if err := json.Unmarshal(lines.Bytes(), &start); err != nil {
+		return start, fmt.Errorf("read first line: %w", err)
+	}
+	if start.Format != peer.Format {
+		return start, fmt.Errorf("asked to speak format %d of the peer messages; this is %d", start.Format, peer.Format)
+	}
+	return start, nil
 }
 
 // converse answers requests one by one until there are no more. The end of the

@@ -63,7 +63,11 @@ func (s *sample) add(t *rpc.Type, plain any) {
 func (s *sample) requests(calls iter.Seq[workload.Call]) {
 	n := 0
 	for call := range calls {
-		for _, in := range call.In {
+		for i := 0; s.sum.Bytes < sampledBytes; i++ {
+			in, more := call.Message(i)
+			if !more {
+				break
+			}
 			s.add(call.Method.In, in)
 		}
 		if n++; n == sampledCalls || s.sum.Bytes >= sampledBytes {

@@ -106,7 +106,11 @@ func around(h rpc.Handler, svc *rpc.Service, admit int) (rpc.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return admission.New(rules.Handler(h), admission.Admitting(admit))
+	limits := admission.Admitting(admit)
+	if admit > 0 { // a closed loop of streams is refused no more than one of other calls
+		limits.Streams = admit
+	}
+	return admission.New(rules.Handler(h), limits)
 }
 
 // find gives the workload and the tier that a process serves.

@@ -39,7 +39,8 @@ func (t *tally) each(visit func(load.Observation)) {
 
 // sum adds the observations up. The window that counts begins after the fill
 // and ends with the last start, when the pipeline begins to drain.
-func (t *tally) sum(open bool) *record.Load {
+// Items says how many items a call moves, by its number.
+func (t *tally) sum(open bool, items func(n int) int) *record.Load {
 	var lastStart, lastEnd time.Duration
 	t.each(func(o load.Observation) {
 		lastStart, lastEnd = max(lastStart, o.Start), max(lastEnd, o.End)
@@ -47,7 +48,7 @@ func (t *tally) sum(open bool) *record.Load {
 	s := tallied{
 		Load: &record.Load{Errors: make(map[string]int), Latency: record.NewHistogram()},
 		from: time.Duration(fill * float64(lastStart)),
-		to:   lastStart,
+		to:   lastStart, items: items,
 	}
 	s.Seconds, s.WindowS = lastEnd.Seconds(), (s.to - s.from).Seconds()
 	if open {
@@ -62,11 +63,13 @@ func (t *tally) sum(open bool) *record.Load {
 type tallied struct {
 	*record.Load
 	from, to time.Duration
+	items    func(n int) int
 }
 
 func (t *tallied) add(o load.Observation) {
 	t.Calls++
-	t.BusyS += max(0, min(o.End, t.to)-max(o.Start, t.from)).Seconds()
+	within := max(0, min(o.End, t.to)-max(o.Start, t.from))
+	t.BusyS += within.Seconds()
 	if o.Err != nil {
 		t.Errors[rpc.Class(o.Err)]++
 		if t.FirstError == "" {
@@ -75,6 +78,10 @@ func (t *tallied) add(o load.Observation) {
 		return
 	}
 	t.OK++
+	if n := t.items(o.N); n > 0 {
+		t.Items += n
+		t.WindowItems += float64(n) * within.Seconds() / max(o.End-o.Start, 1).Seconds()
+	}
 	if o.End > t.from && o.End <= t.to {
 		t.WindowCalls++
 	}

@@ -29,7 +29,7 @@ func steady() *tally {
 }
 
 func TestWindowLeavesOutTheFill(t *testing.T) {
-	sum := steady().sum(false)
+	sum := steady().sum(false, none)
 	if sum.Calls != 200 || sum.OK != 200 {
 		t.Errorf("%d calls, %d right; all 200 count as work", sum.Calls, sum.OK)
 	}
@@ -50,7 +50,7 @@ func TestWindowLeavesOutTheFill(t *testing.T) {
 
 // Throughput times mean latency is the mean number in flight.
 func TestLittlesLaw(t *testing.T) {
-	sum := steady().sum(false)
+	sum := steady().sum(false, none)
 	inFlight := sum.BusyS / sum.WindowS
 	rate := float64(sum.WindowCalls) / sum.WindowS
 	if law := rate * sum.Latency.Mean().Seconds(); math.Abs(law/inFlight-1) > 0.02 || math.Abs(inFlight-2) > 1e-9 {
@@ -73,7 +73,7 @@ func TestFailedCallsEnterNoHistogram(t *testing.T) {
 		}
 		y.Record(0, o)
 	}
-	sum := y.sum(false)
+	sum := y.sum(false, none)
 	want := map[string]int{"deadline_exceeded": 1, "refused": 1, "wrong_answer": 1}
 	if fmt.Sprint(sum.Errors) != fmt.Sprint(want) || sum.OK != 7 || sum.Calls != 10 {
 		t.Errorf("%d calls, %d right, %v", sum.Calls, sum.OK, sum.Errors)
@@ -89,7 +89,7 @@ func TestOpenLoopCountsFromDue(t *testing.T) {
 	y := newTally(1, 2)
 	y.Record(0, load.Observation{N: 0, Intended: 500 * ms, Start: 501 * ms, End: 901 * ms, Waited: true})
 	y.Record(0, load.Observation{N: 1, Intended: 600 * ms, Start: 901 * ms, End: 1000 * ms})
-	sum := y.sum(true)
+	sum := y.sum(true, none)
 	if got := sum.Latency.Max(); got.Round(ms) != 401*ms {
 		t.Errorf("longest latency %v, want 401ms", got)
 	}
@@ -180,3 +180,6 @@ func TestUsageIsWhatTheKernelSays(t *testing.T) {
 		t.Error("nothing less nothing is something")
 	}
 }
+
+// none are the items of a call that moves none.
+func none(int) int { return 0 }

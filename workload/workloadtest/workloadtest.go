@@ -124,11 +124,27 @@ type legTest struct {
 func (l legTest) calls(seed uint64, n int) []workload.Call {
 	calls := make([]workload.Call, 0, n)
 	for c := range l.Workload.Calls(l.leg.Name, l.params, seed) {
-		if calls = append(calls, c); len(calls) == n {
+		if calls = append(calls, whole(c)); len(calls) == n {
 			break
 		}
 	}
 	return calls
+}
+
+// whole is a call whose messages are all there, as checks look at them.
+func whole(c workload.Call) workload.Call {
+	if c.Feed == nil {
+		return c
+	}
+	c.In = nil
+	for i := 0; ; i++ {
+		in, more := c.Feed(i)
+		if !more {
+			c.Feed = nil
+			return c
+		}
+		c.In = append(c.In, in)
+	}
 }
 
 // chain gives the leg's first tier, each on a fresh store, behind the rules of
