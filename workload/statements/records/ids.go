@@ -27,6 +27,7 @@ func (m *maker) id(k kind, n uint64) {
 	var b [16]byte
 	high := mix(m.seed)
 	own := mixOwn(uint64(k)<<numberBits|n) ^ mix(high)>>(64-ownBits)
+	high ^= mix(own) // so that IDs of one seed have nothing in common either
 	const version, variant = 8 << 12, 2 << 62
 	binary.BigEndian.PutUint64(b[:8], high>>16<<16|version|high>>4&0xfff)
 	binary.BigEndian.PutUint64(b[8:], variant|high&0xf<<ownBits|own)
