@@ -61,6 +61,7 @@ var importRules = []importRule{
 	{"store/*", []string{"store", "setting", "internal/groupcommit"}, join(implTests, []string{"store/*/*test"}), reasonImpl + "; to share commits is no store's own business"},
 	{"store/*/*test", noPackage, noPackage, "a server for tests is what its own program makes it, whatever is kept there"},
 	{"workload/*/clinical", join([]string{"rpc"}, generated), noPackage, "messages and their mapping, which codecs with a schema of their own read too, know nobody who uses them"},
+	{"workload/*/records", []string{"workload/*/clinical"}, generated, "records are made up by arithmetic alone, for whoever needs some"},
 	{"workload/*", join([]string{"workload", "workload/*/*", "store", "rpc", "setting"}, generated), implTests, reasonImpl},
 	{"call/schema", noPackage, generated, "what services look like is told by files and servers, and by nothing of tare's"},
 	{"call/wire", []string{"call/schema"}, generated, "bytes are read without knowing who sent them"},
@@ -95,7 +96,7 @@ var importRules = []importRule{
 
 // pure are the packages that compute: they open no socket, start no process and
 // read no clock, so that equal inputs give equal plans, figures and reports.
-var pure = []string{"plan", "stats", "report", "report/*", "record", "link"}
+var pure = []string{"plan", "stats", "report", "report/*", "record", "link", "workload/*/records"}
 
 // named are the folders whose folders bear names that users type. A name is
 // written in its folder and in catalog, and nowhere else.

@@ -83,7 +83,7 @@ func copyTree(t *testing.T) string {
 			return fs.SkipDir
 		case d.IsDir():
 			return os.MkdirAll(filepath.Join(tree, path), 0o755)
-		case filepath.Ext(name) != ".go" && name != "go.mod" && name != "go.sum":
+		case filepath.Ext(name) != ".go" && filepath.Ext(name) != ".tsv" && name != "go.mod" && name != "go.sum":
 			return nil
 		}
 		text, err := os.ReadFile(path)

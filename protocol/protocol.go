@@ -76,10 +76,11 @@ type Protocol interface {
 	// What h returns crosses the wire as an rpc.Error with the same code,
 	// message, violations, as many as FitViolations gives, and RetryAfter. h's
 	// ctx ends when the caller's deadline passes or the caller goes away; its
-	// rpc.FieldsIn are those that came of o.Fields, if the Spec says that any cross. A message longer than
-	// o.MaxMessage, once decompressed, is refused with RESOURCE_EXHAUSTED, one
-	// that cannot be parsed with INVALID_ARGUMENT, an unknown method with
-	// UNIMPLEMENTED (REST: NOT_FOUND).
+	// rpc.FieldsIn are those that came of o.Fields, if the Spec says that any
+	// cross. A message longer than o.MaxMessage, once decompressed, is refused with
+	// TooLong, and so is a reply before it is sent, at the latest as it is
+	// compressed; one that cannot be parsed with INVALID_ARGUMENT, an unknown
+	// method with UNIMPLEMENTED (REST: NOT_FOUND).
 	Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h rpc.Handler, o Options) error
 	// Dial readies a client of the server at addr. It need not connect yet.
 	Dial(ctx context.Context, addr string, svc *rpc.Service, o Options) (Conn, error)
@@ -89,7 +90,8 @@ type Protocol interface {
 // sends what s.Recv gives and hands each reply to s.Send. It returns nil or an
 // *rpc.Error: the handler's, or one with a Transport fault. Where Spec().CanCross
 // says so, the deadline of ctx crosses to the server, and so do those of its
-// rpc.FieldsOut that the Options name. The end of ctx ends the call. It is safe for concurrent use.
+// rpc.FieldsOut that the Options name. The end of ctx ends the call. It is safe
+// for concurrent use.
 type Conn interface {
 	rpc.Handler
 	Close() error
@@ -101,7 +103,7 @@ type Options struct {
 	Compressor  compress.Compressor // nil: messages go uncompressed, and nothing else is offered
 	Settings    setting.Values      // one value for each of Spec().Settings
 	InFlight    int                 // how many calls the client will have in flight, at least 1
-	MaxMessage  int                 // longest message taken, in bytes, either side
+	MaxMessage  int                 // longest message taken, and sent by a server, in bytes
 	Timeout     time.Duration       // that a prepared Frame gives its call, above 0; a Conn's calls take their ctx's
 	Fields      []string            // names of the header fields that cross with a Conn's calls, in lower case
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)

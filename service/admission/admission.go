@@ -145,7 +145,7 @@ func (g *Gate) enter(ctx context.Context) error {
 func (g *Gate) full() *rpc.Error {
 	const step = 10 * time.Millisecond // finer than any caller waits
 	wait := g.estimate(g.queue.Len() + 1)
-	e := refusal("too many calls: all places are taken, at work and waiting", (wait+step-1).Truncate(step))
+	e := refusal("too many calls: all places are taken, at work and waiting", (wait + step - 1).Truncate(step))
 	if g.last == nil || g.last.RetryAfter != e.RetryAfter {
 		g.last = e
 	}
