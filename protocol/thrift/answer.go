@@ -7,6 +7,7 @@ import (
 
 	apache "github.com/apache/thrift/lib/go/thrift"
 
+	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
 )
 
@@ -36,7 +37,7 @@ func (k *session) answer(n int) error {
 	h.name = m.Name // which is what a multiplexed client expects too
 	err = rpc.Refusal(s.handler, m.Method)
 	if err == nil && n > s.maxMessage+longestFailure {
-		err = s.tooLong("request", n)
+		err = protocol.TooLong(s.maxMessage)
 	}
 	if err != nil {
 		return k.decline(n, h, func(dst []byte) ([]byte, error) { return s.envelope.appendFailure(dst, h, err) })
@@ -85,7 +86,7 @@ func (k *session) handle(m *method, b []byte) (any, error) {
 	case err != nil:
 		return nil, unparsable(err)
 	case len(from)-1 > k.server.maxMessage:
-		return nil, k.server.tooLong("request", len(from)-1)
+		return nil, protocol.TooLong(k.server.maxMessage)
 	}
 	k.call = incoming{session: k, method: m, from: from}
 	defer func() { k.call = incoming{} }()

@@ -129,7 +129,7 @@ func (c *client) exchange(ctx context.Context, k *socket, buf *buffer, sent head
 		return nil, none, c.broken(ctx, err)
 	}
 	if n > c.maxMessage+longestFailure {
-		return nil, none, c.tooLong("reply", n)
+		return nil, none, protocol.TooLong(c.maxMessage)
 	}
 	if buf.b, err = k.read(buf.b[:0], n); err != nil {
 		return nil, none, c.broken(ctx, err)
@@ -169,7 +169,7 @@ func (c *client) outcome(rest []byte, h heading, m *method) (any, error) {
 	case field != successField:
 		return nil, unreadable(errNoField)
 	case len(from)-1 > c.maxMessage:
-		return nil, c.tooLong("reply", len(from)-1)
+		return nil, protocol.TooLong(c.maxMessage)
 	}
 	native, err := c.envelope.parse(from, m.out)
 	if err != nil {

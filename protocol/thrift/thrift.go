@@ -110,7 +110,3 @@ func (s *service) method(name string) (*method, bool) {
 	m, ok := s.methods[strings.TrimPrefix(name, s.name+":")]
 	return m, ok
 }
-
-func (s *service) tooLong(what string, n int) *rpc.Error {
-	return rpc.Errorf(rpc.ResourceExhausted, "%s of %d bytes is longer than the limit of %d", what, n, s.maxMessage)
-}
