@@ -62,6 +62,7 @@ var importRules = []importRule{
 	{"store/*/*test", noPackage, noPackage, "a server for tests is what its own program makes it, whatever is kept there"},
 	{"workload/*/clinical", join([]string{"rpc"}, generated), noPackage, "messages and their mapping, which codecs with a schema of their own read too, know nobody who uses them"},
 	{"workload/*/records", []string{"workload/*/clinical"}, generated, "records are made up by arithmetic alone, for whoever needs some"},
+	{"workload/*/fhir", []string{"workload/*/clinical"}, join(generated, []string{"workload/*/records"}), "what others have agreed on is read and written without knowing what for"},
 	{"workload/*", join([]string{"workload", "workload/*/*", "store", "rpc", "setting"}, generated), implTests, reasonImpl},
 	{"call/schema", noPackage, generated, "what services look like is told by files and servers, and by nothing of tare's"},
 	{"call/wire", []string{"call/schema"}, generated, "bytes are read without knowing who sent them"},
