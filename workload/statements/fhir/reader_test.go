@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"buf.build/go/protovalidate"
+
+	"github.com/tare-bench/tare/workload/statements/clinical"
 	"github.com/tare-bench/tare/workload/statements/fhir"
 	"github.com/tare-bench/tare/workload/statements/records"
 )
@@ -201,9 +204,13 @@ func FuzzRead(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(some)
+	validator, err := protovalidate.New()
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		err := fhir.Read(bytes.NewReader(file), new(fhir.Losses), func(e fhir.Entry) error {
-			if e.Err != nil {
+			if e.Err != nil || validator.Validate(clinical.StatementType.ToProto(e.Statement)) != nil {
 				return nil
 			}
 			// What was read can be written, and reads as the same from then on.
