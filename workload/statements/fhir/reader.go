@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/tare-bench/tare/workload/statements/clinical"
+	"github.com/tare-bench/tare/workload/statements/ndjson"
 )
 
 // Entry is one resource of a file: a statement, or what is wrong with it.
@@ -25,7 +26,7 @@ type Entry struct {
 const (
 	// maxResource bounds the bytes of one resource, and so the memory that a file
 	// takes, whatever its size.
-	maxResource = 16 << 20
+	maxResource = ndjson.MaxLine
 	// manyMedications bounds those that are remembered for statements behind them.
 	manyMedications = 100_000
 )
@@ -51,7 +52,7 @@ func Read(r io.Reader, losses *Losses, do func(Entry) error) error {
 	case err != nil:
 		return fmt.Errorf("read resources: %w", err)
 	case lines:
-		return in.lines(buffered)
+		return ndjson.Lines(buffered, in.line)
 	}
 	return in.document(buffered, 1)
 }
@@ -88,39 +89,8 @@ type reader struct {
 	do     func(Entry) error
 }
 
-// lines reads a resource from each line; empty lines are none.
-func (in *reader) lines(r *bufio.Reader) error {
-	var line []byte
-	for number := int64(1); ; number++ {
-		line = line[:0]
-		for {
-			part, err := r.ReadSlice('\n')
-			line = append(line, part...)
-			if len(line) > maxResource {
-				return fmt.Errorf("line %d: %w", number, ErrTooLarge)
-			}
-			if err == nil {
-				break
-			}
-			if errors.Is(err, bufio.ErrBufferFull) {
-				continue
-			}
-			if !errors.Is(err, io.EOF) {
-				return fmt.Errorf("read line %d: %w", number, err)
-			}
-			return in.line(line, number)
-		}
-		if err := in.line(line, number); err != nil {
-			return err
-		}
-	}
-}
-
-func (in *reader) line(line []byte, number int64) error {
-	line = bytes.TrimSpace(line)
-	if len(line) == 0 {
-		return nil
-	}
+// line reads the resource of one line.
+func (in *reader) line(number int64, line []byte) error {
 	head, err := headOf(line)
 	switch {
 	case err != nil:
