@@ -119,16 +119,17 @@ func (a *app) export(ctx context.Context, d workload.Dataset, m moving) (err err
 	err = a.write(m.out, f, func(w workload.RecordWriter) error {
 		shown := a.meter("read "+d.Item, -1)
 		defer shown.end()
-		return d.Each(ctx, s, func(record any) error {
+		err := d.Each(ctx, s, func(record any) error {
 			n++
 			shown.step(n, n)
 			return w.Write(record)
 		})
+		if ctx.Err() != nil {
+			return errStopped
+		}
+		return err
 	})
-	switch {
-	case ctx.Err() != nil:
-		return errStopped
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("export %s from %s: %w", d.Item, store.Redact(m.store), err)
 	}
 	fmt.Fprintf(a.Err, "%d %s of %s written\n", n, d.Item, store.Redact(m.store))

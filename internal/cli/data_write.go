@@ -43,9 +43,9 @@ func create(path string) (*os.File, error) {
 func (a *app) write(path string, f workload.Format, fill func(workload.RecordWriter) error) (err error) {
 	out := a.Out
 	if path != "" {
-		file, err := create(path)
-		if err != nil {
-			return err
+		file, failed := create(path)
+		if failed != nil {
+			return failed
 		}
 		defer func() {
 			if err = errors.Join(err, file.Close()); err != nil {
