@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+	"time"
 
 	"github.com/tare-bench/tare/store"
 	"github.com/tare-bench/tare/workload"
@@ -12,6 +13,10 @@ import (
 
 // importBatch is how many records are kept in one commit.
 const importBatch = 500
+
+// commitGrace is how long a commit has to end that has begun when an import is
+// interrupted: what has been kept can then be told for sure.
+const commitGrace = 5 * time.Second
 
 // openStore opens the store at an address.
 func (a *app) openStore(ctx context.Context, address string) (store.Store, error) {
@@ -72,7 +77,10 @@ func (to *importing) flush(ctx context.Context) error {
 	if len(to.batch) == 0 {
 		return nil
 	}
-	done, err := to.dataset.Put(ctx, to.store, to.batch, to.app.Now())
+	commit, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(commitGrace, cancel) })()
+	done, err := to.dataset.Put(commit, to.store, to.batch, to.app.Now())
 	if err != nil {
 		return fmt.Errorf("keep %s in %s: %w", to.dataset.Item, to.address, err)
 	}
@@ -92,7 +100,7 @@ func (e *importError) Unwrap() error { return e.error }
 
 func (e *importError) Error() string {
 	if e.last == 0 {
-		return e.error.Error() + "; nothing of the file has been kept"
+		return e.error.Error() + "; nothing of the file is known to be kept"
 	}
 	return fmt.Sprintf("%v; up to line %d of the file all is kept or rejected", e.error, e.last)
 }
