@@ -61,6 +61,10 @@ var importRules = []importRule{
 	{"store/*", []string{"store", "setting", "internal/groupcommit"}, join(implTests, []string{"store/*/*test"}), reasonImpl + "; to share commits is no store's own business"},
 	{"store/*/*test", noPackage, noPackage, "a server for tests is what its own program makes it, whatever is kept there"},
 	{"workload/*/clinical", join([]string{"rpc"}, generated), noPackage, "messages and their mapping, which codecs with a schema of their own read too, know nobody who uses them"},
+	{"workload/*/records", []string{"workload/*/clinical"}, generated, "records are made up by arithmetic alone, for whoever needs some"},
+	{"workload/*/ndjson", join([]string{"workload/*/clinical"}, generated), []string{"workload/*/records"}, "a file's form is read and written without knowing what for"},
+	{"workload/*/fhir", []string{"workload/*/clinical", "workload/*/ndjson"}, join(generated, []string{"workload/*/records"}), "what others have agreed on is read and written without knowing what for"},
+	{"workload/*/dataset", join([]string{"workload", "workload/*/*", "store", "rpc"}, generated), implTests, "records are moved in bulk without the service that keeps them"},
 	{"workload/*", join([]string{"workload", "workload/*/*", "store", "rpc", "setting"}, generated), implTests, reasonImpl},
 	{"call/schema", noPackage, generated, "what services look like is told by files and servers, and by nothing of tare's"},
 	{"call/wire", []string{"call/schema"}, generated, "bytes are read without knowing who sent them"},
@@ -87,7 +91,7 @@ var importRules = []importRule{
 	{"calibrate", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate/known"}), implTests, "known weights are weighed by the whole flow, as any comparison is, and are given a Catalog"},
 	{"calibrate/known", []string{"protocol", "rpc", "setting", "load"}, implTests, "a known server is a protocol like others, and knows no workload"},
 
-	{"internal/cli", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate", "call", "call/*", "link", "link/*", "service", "service/*", "internal/..."}), join(implTests, []string{"store/*/*test"}), reasonGiven},
+	{"internal/cli", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate", "call", "call/*", "link", "link/*", "service", "service/*", "internal/..."}), join(implTests, []string{"store/*/*test", "workload/*/dataset"}), reasonGiven},
 	{"internal/*", noPackage, noPackage, "what no reader of the design needs stands on nothing of the design"},
 	{"cmd/tare", []string{"catalog", "internal/cli"}, noPackage, "main is a few lines"},
 	{".", noPackage, []string{"catalog"}, "the root holds tests of the whole tree"},
@@ -95,7 +99,7 @@ var importRules = []importRule{
 
 // pure are the packages that compute: they open no socket, start no process and
 // read no clock, so that equal inputs give equal plans, figures and reports.
-var pure = []string{"plan", "stats", "report", "report/*", "record", "link"}
+var pure = []string{"plan", "stats", "report", "report/*", "record", "link", "workload/*/records"}
 
 // named are the folders whose folders bear names that users type. A name is
 // written in its folder and in catalog, and nowhere else.

@@ -33,17 +33,18 @@ type Rules struct {
 // looks for it in the stacks of a profile.
 var CheckMethods = []string{"Check"}
 
-// New compiles the rules of all messages that services take. A rule that cannot
-// be compiled is an error.
+// New compiles the rules of all messages that services take, and of those that
+// they hold. A rule that cannot be compiled is an error.
 func New(services ...*rpc.Service) (*Rules, error) {
 	r := &Rules{ruled: make(map[*rpc.Type]bool)}
 	var empty []proto.Message
+	there := make(map[protoreflect.FullName]bool)
 	for _, svc := range services {
 		for _, m := range svc.Methods {
-			message := m.In.NewProto()
-			if hasRules(message.ProtoReflect().Descriptor(), make(map[protoreflect.FullName]bool)) {
+			message := m.In.NewProto().ProtoReflect()
+			if hasRules(message.Descriptor(), make(map[protoreflect.FullName]bool)) {
 				r.ruled[m.In] = true
-				empty = append(empty, message)
+				empty = append(empty, held(message, there)...)
 			}
 		}
 	}
@@ -134,6 +135,34 @@ func violation(v *validatepb.Violation) rpc.Violation {
 	}
 	return rpc.Violation{Field: protovalidate.FieldPathString(v.GetField()), Description: description, Reason: reason}
 }
+
+// held gives a message and those that it may hold, each empty and once: what the
+// rules of the whole leave out is held to its own by itself.
+func held(m protoreflect.Message, there map[protoreflect.FullName]bool) []proto.Message {
+	if name := m.Descriptor().FullName(); there[name] || wellKnown(name) {
+		return nil
+	}
+	there[m.Descriptor().FullName()] = true
+	all := []proto.Message{m.Interface()}
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		switch f := fields.Get(i); {
+		case f.IsMap():
+			if f.MapValue().Message() != nil {
+				all = append(all, held(m.NewField(f).Map().NewValue().Message(), there)...)
+			}
+		case f.Message() == nil:
+		case f.IsList():
+			all = append(all, held(m.NewField(f).List().NewElement().Message(), there)...)
+		default:
+			all = append(all, held(m.NewField(f).Message(), there)...)
+		}
+	}
+	return all
+}
+
+// wellKnown says that a message is protobuf's own, and has no rules in it.
+func wellKnown(name protoreflect.FullName) bool { return name.Parent() == "google.protobuf" }
 
 // hasRules says whether a message, or one that it holds, has any rule. It looks
 // for the option's number, since in a schema that was read at run time the

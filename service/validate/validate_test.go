@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
+	clinicalv1 "github.com/tare-bench/tare/gen/tare/clinical/v1"
 	ordersv1 "github.com/tare-bench/tare/gen/tare/orders/v1"
 	paymentsv1 "github.com/tare-bench/tare/gen/tare/payments/v1"
 	"github.com/tare-bench/tare/rpc"
@@ -222,4 +223,29 @@ func check(b *testing.B, name string, in proto.Message) {
 			}
 		}
 	})
+}
+
+// What the rules of the whole leave out is checked by itself, with paths of its own.
+func TestAHeldMessageIsCheckedByItself(t *testing.T) {
+	svc := service(&clinicalv1.BatchWriteRequest{})
+	rules, err := validate.New(svc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := &clinicalv1.MedicationStatement{
+		StatementId: "1", Status: clinicalv1.MedicationStatementStatus_MEDICATION_STATEMENT_STATUS_ACTIVE,
+		Medication: &clinicalv1.CodeableConcept{Text: "a"}, Subject: &clinicalv1.Reference{Reference: "Patient/1"},
+		Dosage: []*clinicalv1.Dosage{{}, {Timing: &clinicalv1.Timing{PeriodUnit: "fortnight"}}},
+	}
+	if err := rules.Check(svc.Methods[0].In, &clinicalv1.BatchWriteRequest{Statements: []*clinicalv1.MedicationStatement{bad}}); err != nil {
+		t.Errorf("the whole gave %v; want nothing", err)
+	}
+	e := rpc.ErrorOf(rules.Check(generated(bad), bad))
+	if e == nil || e.Code != rpc.InvalidArgument || len(e.Violations) != 1 || e.Violations[0].Field != "dosage[1].timing.period_unit" {
+		t.Errorf("the part gave %v", e)
+	}
+	bad.Dosage = nil
+	if err := rules.Check(generated(bad), bad); err != nil {
+		t.Errorf("a good part gave %v", err)
+	}
 }
