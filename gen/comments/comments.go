@@ -164,7 +164,7 @@ var Of = map[string]string{
 	"tare.clinical.v1.Violation.reason":                             "The rule, such as STRING_PATTERN.",
 	"tare.clinical.v1.Visit":                                        "Visit is a visit as it is kept.",
 	"tare.clinical.v1.Visit.create_time":                            "When it was created.",
-	"tare.clinical.v1.Visit.patient_id":                             "Whose visit it is.",
+	"tare.clinical.v1.Visit.patient_id":                             "Whose visit it is; never empty in one that is kept.",
 	"tare.clinical.v1.Visit.procedure_codes":                        "What was done, in the order in which it was done.",
 	"tare.clinical.v1.Visit.signed_by":                              "Who signed it; empty until then.",
 	"tare.clinical.v1.Visit.status":                                 "Where it stands.",

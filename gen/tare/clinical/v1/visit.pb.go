@@ -91,7 +91,7 @@ type Visit struct {
 	VisitId string `protobuf:"bytes,1,opt,name=visit_id,json=visitId,proto3" json:"visit_id,omitempty"`
 	// Where it stands.
 	Status VisitStatus `protobuf:"varint,2,opt,name=status,proto3,enum=tare.clinical.v1.VisitStatus" json:"status,omitempty"`
-	// Whose visit it is.
+	// Whose visit it is; never empty in one that is kept.
 	PatientId string `protobuf:"bytes,3,opt,name=patient_id,json=patientId,proto3" json:"patient_id,omitempty"`
 	// What was done, in the order in which it was done.
 	ProcedureCodes []string `protobuf:"bytes,4,rep,name=procedure_codes,json=procedureCodes,proto3" json:"procedure_codes,omitempty"`
@@ -717,7 +717,7 @@ const file_tare_clinical_v1_visit_proto_rawDesc = "" +
 	"\bvisit_id\x18\x01 \x01(\tB\x1c\xbaH\x19r\x172\x15^[A-Za-z0-9.-]{1,64}$R\avisitId\x12?\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1d.tare.clinical.v1.VisitStatusB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06status\x12;\n" +
 	"\n" +
-	"patient_id\x18\x03 \x01(\tB\x1c\xbaH\x19r\x172\x15^[A-Za-z0-9.-]{1,64}$R\tpatientId\x12=\n" +
+	"patient_id\x18\x03 \x01(\tB\x1c\xbaH\x19r\x172\x15^[A-Za-z0-9.-]{0,64}$R\tpatientId\x12=\n" +
 	"\x0fprocedure_codes\x18\x04 \x03(\tB\x14\xbaH\x11\x92\x01\x0e\x10d\"\n" +
 	"r\b\x10\x01(@\xba\x01\x01\x00R\x0eprocedureCodes\x12)\n" +
 	"\tsigned_by\x18\x05 \x01(\tB\f\xbaH\tr\a(\x80\x02\xba\x01\x01\x00R\bsignedBy\x12;\n" +

@@ -37,7 +37,7 @@ export type Visit = Message<"tare.clinical.v1.Visit"> & {
   status: VisitStatus;
 
   /**
-   * Whose visit it is.
+   * Whose visit it is; never empty in one that is kept.
    *
    * @generated from field: string patient_id = 3;
    */
