@@ -101,7 +101,7 @@ func (b *builder) handler(ctx context.Context, t tier) (rpc.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	env := workload.Env{Tier: t.name, Params: b.params, Store: b.kept, Log: b.observer.Log()}
+	env := workload.Env{Tier: t.name, Params: b.params, Store: b.kept, Check: rules.Check, Log: b.observer.Log()}
 	if t.next != nil {
 		if err := b.follow(ctx, t, &env); err != nil {
 			return nil, err

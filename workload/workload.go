@@ -21,8 +21,11 @@ type Spec struct {
 	About  string // one line for a person
 	Legs   []Leg  // the first is loaded by default
 	Params []setting.Setting
-	Stacks []string      // compared by default
-	Slice  time.Duration // a trial's length in a closed loop that suits its calls
+	Stacks []string // compared by default
+	// Example is the leg whose calls best show a person how services are called;
+	// "": the first.
+	Example string
+	Slice   time.Duration // a trial's length in a closed loop that suits its calls
 }
 
 // Leg is one way to load the workload: the tiers that a call passes, in order
@@ -79,6 +82,7 @@ type Workload interface {
 // Env is what a tier's handler stands on.
 type Env struct {
 	Tier   string
+	Leg    string // that loads the tier; "" where services run for use
 	Params setting.Values
 	Store  store.Store
 	Next   rpc.Handler // the next tier of the leg; nil at the last

@@ -77,7 +77,11 @@ func (s *Server) begin(ctx context.Context, c catalog.Catalog, w workload.Worklo
 	if s.kept, err = kind.Open(ctx, start.Store); err != nil {
 		return err // it names the address, but for what is secret in it
 	}
-	env := workload.Env{Tier: start.Tier, Params: start.Params, Store: s.kept}
+	rules, err := validate.New(svc)
+	if err != nil {
+		return err
+	}
+	env := workload.Env{Tier: start.Tier, Leg: start.Leg, Params: start.Params, Store: s.kept, Check: rules.Check}
 	if start.Next != nil {
 		if s.next, err = dialNext(ctx, c, start); err != nil {
 			return err
@@ -87,7 +91,7 @@ func (s *Server) begin(ctx context.Context, c catalog.Catalog, w workload.Worklo
 	if s.within, err = w.Handler(ctx, env); err != nil {
 		return err
 	}
-	if s.handler, err = around(s.within, svc, start.Admit); err != nil {
+	if s.handler, err = around(s.within, rules, start.Admit); err != nil {
 		return err
 	}
 	l, err := net.Listen("tcp", address)
@@ -101,11 +105,7 @@ func (s *Server) begin(ctx context.Context, c catalog.Catalog, w workload.Worklo
 // around gives a handler as a service is kept: it takes on no more than it can
 // do, and nothing that breaks the rules of its schema. What is compared is this,
 // the same for every stack.
-func around(h rpc.Handler, svc *rpc.Service, admit int) (rpc.Handler, error) {
-	rules, err := validate.New(svc)
-	if err != nil {
-		return nil, err
-	}
+func around(h rpc.Handler, rules *validate.Rules, admit int) (rpc.Handler, error) {
 	return admission.New(rules.Handler(h), admission.Admitting(admit))
 }
 

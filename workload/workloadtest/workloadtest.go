@@ -24,11 +24,19 @@ type Contract struct {
 	Store func(t testing.TB) store.Store
 	// Params are the parameters to test under, besides the defaults.
 	Params []map[string]string
+	// Instead are tested under in place of the defaults, where these make calls
+	// too large to be looked into field by field.
+	Instead map[string]string
 	// ID gives what identifies a call's effect and must be unique to it, or ""
 	// where it has none; nil where calls leave no trace.
 	ID func(in any) string
 	// Calls is how many calls of each leg are made: 500 where it is 0.
 	Calls int
+	// Drawn is how many calls are drawn from a seed to be compared: 100 where it
+	// is 0.
+	Drawn int
+	// Alike are the legs whose calls are the same whatever the seed.
+	Alike []string
 }
 
 // Run holds a workload to the contract.
@@ -36,9 +44,12 @@ func Run(t *testing.T, c Contract) {
 	if c.Calls == 0 {
 		c.Calls = 500
 	}
+	if c.Drawn == 0 {
+		c.Drawn = 100
+	}
 	spec := c.Workload.Spec()
 	t.Run("spec", func(t *testing.T) { testSpec(t, spec) })
-	for _, given := range append([]map[string]string{nil}, c.Params...) {
+	for _, given := range append([]map[string]string{c.Instead}, c.Params...) {
 		params, err := setting.Resolve(spec.Params, given)
 		if err != nil {
 			t.Fatalf("resolve %v: %v", given, err)
@@ -137,8 +148,12 @@ func (l legTest) chain(t testing.TB) rpc.Handler {
 	t.Helper()
 	var next rpc.Handler
 	for _, tier := range slices.Backward(l.leg.Tiers) {
+		rules, err := validate.New(tier.Service)
+		if err != nil {
+			t.Fatal(err)
+		}
 		h, err := l.Workload.Handler(t.Context(), workload.Env{
-			Tier: tier.Name, Params: l.params, Store: l.Store(t), Next: next,
+			Tier: tier.Name, Leg: l.leg.Name, Params: l.params, Store: l.Store(t), Next: next, Check: rules.Check,
 		})
 		if err != nil {
 			t.Fatalf("start tier %s: %v", tier.Name, err)
@@ -149,10 +164,6 @@ func (l legTest) chain(t testing.TB) rpc.Handler {
 					t.Error(err)
 				}
 			})
-		}
-		rules, err := validate.New(tier.Service)
-		if err != nil {
-			t.Fatal(err)
 		}
 		next = rules.Handler(h)
 	}
