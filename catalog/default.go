@@ -19,6 +19,7 @@ import (
 	"github.com/tare-bench/tare/store/sqlite"
 	"github.com/tare-bench/tare/workload"
 	"github.com/tare-bench/tare/workload/orders"
+	"github.com/tare-bench/tare/workload/statements"
 )
 
 // Default is all that tare comes with.
@@ -41,6 +42,7 @@ func Default() Catalog {
 		},
 		Workloads: []workload.Workload{
 			orders.Workload{},
+			statements.Workload{},
 		},
 		Stores: []store.Kind{
 			memory.Kind{},

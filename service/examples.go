@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"net"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/store"
+	"github.com/tare-bench/tare/workload"
 )
 
 // Example is a command line by which a person calls the services.
@@ -63,22 +65,38 @@ func (s *Service) URL(addr net.Addr) string {
 	return scheme + "://" + host
 }
 
-// example gives a call to a service that is run, and its message: of the first
-// calls that the workload makes, the one that is the least to read.
+// example gives a call to a service that is run, and its message: one of the leg
+// that the workload means for it, else of those that load the first service; of
+// the first calls that the workload makes, the one that is the least to read.
 func (s *Service) example() (of *rpc.Method, message string) {
-	const first = 32
-	for _, leg := range s.workload.Spec().Legs {
-		if leg.Tiers[0].Name != s.run[0].name {
+	spec := s.workload.Spec()
+	for _, leg := range spec.Legs {
+		if leg.Name == spec.Example && slices.ContainsFunc(s.run, func(t tier) bool { return t.name == leg.Tiers[0].Name }) {
+			return s.shortest(leg)
+		}
+	}
+	for _, leg := range spec.Legs {
+		if leg.Tiers[0].Name != s.run[0].name || leg.Tiers[0].Calls[0].Kind.StreamsIn() {
 			continue
 		}
-		n := 0
-		for call := range s.workload.Calls(leg.Name, s.params, 1) {
-			if text := inJSON(call.Method.In, call.In[0]); of == nil || len(text) < len(message) {
-				of, message = call.Method, text
-			}
-			if n++; n == first {
-				return of, message
-			}
+		if m, text := s.shortest(leg); of == nil || len(text) < len(message) {
+			of, message = m, text
+		}
+	}
+	return of, message
+}
+
+// shortest gives the call of a leg, of the first of them, whose message is the
+// shortest. Where one is too long to be read, so are they all.
+func (s *Service) shortest(leg workload.Leg) (of *rpc.Method, message string) {
+	const first, readable = 32, 4 << 10
+	n := 0
+	for call := range s.workload.Calls(leg.Name, s.params, 1) {
+		if text := inJSON(call.Method.In, call.In[0]); of == nil || len(text) < len(message) {
+			of, message = call.Method, text
+		}
+		if n++; n == first || len(message) > readable {
+			break
 		}
 	}
 	return of, message
