@@ -62,8 +62,8 @@ type Protocol interface {
 	// message, violations, as many as FitViolations gives, and RetryAfter. h's
 	// ctx ends when the caller's deadline passes or the caller goes away; its
 	// rpc.FieldsIn are those that came of o.Fields. A message longer than
-	// o.MaxMessage, once decompressed, is refused with RESOURCE_EXHAUSTED, one
-	// that cannot be parsed with INVALID_ARGUMENT, an unknown method with
+	// o.MaxMessage, once decompressed, is refused with TooLong, and so is a reply
+	// before it is sent, at the latest as it is compressed; one that cannot be parsed with INVALID_ARGUMENT, an unknown method with
 	// UNIMPLEMENTED (REST: NOT_FOUND).
 	Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h rpc.Handler, o Options) error
 	// Dial readies a client of the server at addr. It need not connect yet.
@@ -86,7 +86,7 @@ type Options struct {
 	Compressor  compress.Compressor // nil: messages go uncompressed, and nothing else is offered
 	Settings    setting.Values      // one value for each of Spec().Settings
 	InFlight    int                 // how many calls the client will have in flight, at least 1
-	MaxMessage  int                 // longest message taken, in bytes, either side
+	MaxMessage  int                 // longest message taken, and sent by a server, in bytes
 	Timeout     time.Duration       // that a prepared Frame gives its call, above 0; a Conn's calls take their ctx's
 	Fields      []string            // names of the header fields that cross with a Conn's calls, in lower case
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)

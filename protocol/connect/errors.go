@@ -3,6 +3,7 @@ package connect
 import (
 	"context"
 	"errors"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -76,8 +77,12 @@ func answerOf(err error) *rpc.Error {
 		// What stands before a server answers in HTTP's way alone.
 		out.RetryAfter = protocol.ParseRetryAfter(e.Meta().Get(protocol.RetryAfterField), e.Meta().Get("Date"), time.Now())
 	}
-	return out
+	return protocol.TooLongAs(out, beyondLimit)
 }
+
+// beyondLimit is how connect tells of a message that is too long.
+// Source: connectrpc.com/connect v1.21.1, envelope.go and protocol_connect.go.
+var beyondLimit = regexp.MustCompile(`^(?:compressed )?message (?:size \d+ )?(?:is larger than configured max|exceeds sendMaxBytes) (\d+)`)
 
 // failureOf gives an error of connect's client side. What the server sent is
 // an answer; what connect made itself is read from the code or, where a

@@ -68,12 +68,13 @@ func (m *method) handler(h rpc.Handler, o protocol.Options) http.Handler {
 		// A content type with this parameter is one of its own to connect, which
 		// has a codec for JSON's that knows generated messages alone.
 		connect.WithCodec(&wire{name: subtype + "; charset=utf-8", sends: m.out, receives: m.in}),
-		connect.WithReadMaxBytes(o.MaxMessage))
+		connect.WithReadMaxBytes(o.MaxMessage), connect.WithSendMaxBytes(o.MaxMessage))
 	switch m.Kind {
 	case rpc.Unary:
-		answer := connect.NewUnaryHandler(m.path, m.answerOne(h), options...)
+		failures := connect.NewErrorWriter(options...)
+		answer := bounded{connect.NewUnaryHandler(m.path, m.answerOne(h), options...), failures, o.MaxMessage}
 		if r, ok := h.(rpc.Refuser); ok {
-			return m.unlessRefused(r, answer, connect.NewErrorWriter(options...))
+			return m.unlessRefused(r, answer, failures)
 		}
 		return answer
 	case rpc.ServerStream:
@@ -106,6 +107,25 @@ func (m *method) unlessRefused(r rpc.Refuser, answer http.Handler, failures *con
 		}
 		_ = failures.Write(w, q, sendable(err)) // the caller is gone
 	})
+}
+
+// bounded refuses requests that say to be too long with what every protocol says
+// of that: connect, which reads them before it calls anybody, has words of its own.
+type bounded struct {
+	http.Handler
+	refuse  *connect.ErrorWriter
+	longest int
+}
+
+func (b bounded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength <= int64(b.longest)+prefixLen || !b.refuse.IsSupported(r) {
+		b.Handler.ServeHTTP(w, r)
+		return
+	}
+	// A connection that is closed with bytes unread is reset, and the answer lost:
+	// net/http keeps it half open once a MaxBytesReader has met its limit.
+	_, _ = http.MaxBytesReader(w, r.Body, 0).Read(make([]byte, 1))
+	_ = b.refuse.Write(w, r, sendable(protocol.TooLong(b.longest))) // the caller is gone
 }
 
 func (m *method) answerOne(h rpc.Handler) func(context.Context, *connect.Request[unaryCall]) (*connect.Response[message], error) {

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/mem"
 
 	"github.com/tare-bench/tare/codec"
+	"github.com/tare-bench/tare/protocol"
 )
 
 // slot is what grpc-go hands to its codec: one message, and what turns it into
@@ -16,6 +17,8 @@ import (
 type slot struct {
 	binding codec.Binding
 	native  any
+	// encoded is the message where it was encoded beforehand.
+	encoded mem.BufferSlice
 	// err is why the message could not be parsed. It is kept here because
 	// grpc-go answers INTERNAL as soon as a codec returns an error.
 	err error
@@ -49,6 +52,30 @@ func (w wire) Marshal(v any) (mem.BufferSlice, error) {
 	if !ok {
 		return ownCodec.Marshal(v)
 	}
+	if encoded := s.encoded; encoded != nil {
+		s.encoded = nil
+		return encoded, nil
+	}
+	return s.encode()
+}
+
+// fits encodes the message, which grpc-go then sends as it is, and says why it
+// is not to be sent: a message too long would be refused with grpc-go's own words.
+// One that cannot be encoded is left to grpc-go.
+func (s *slot) fits(longest int) error {
+	encoded, err := s.encode()
+	if err != nil {
+		return nil //nolint:nilerr // Marshal meets it again
+	}
+	if encoded.Len() > longest {
+		encoded.Free()
+		return protocol.TooLong(longest)
+	}
+	s.encoded = encoded
+	return nil
+}
+
+func (s *slot) encode() (mem.BufferSlice, error) {
 	sizer, ok := s.binding.(codec.Sizer)
 	if !ok {
 		encoded, err := s.binding.Append(nil, s.native)

@@ -59,6 +59,7 @@ type method struct {
 	desc    *grpc.StreamDesc
 	in, out codec.Binding
 	fields  protocol.Crossing
+	longest int // reply that a server sends
 }
 
 func bindMethod(m *rpc.Method, o protocol.Options) (*method, error) {
@@ -79,7 +80,7 @@ func bindMethod(m *rpc.Method, o protocol.Options) (*method, error) {
 		ServerStreams: m.Kind.StreamsOut(),
 		ClientStreams: m.Kind.StreamsIn(),
 	}
-	return &method{Method: m, path: m.Path(), desc: desc, in: in, out: out, fields: fields}, nil
+	return &method{Method: m, path: m.Path(), desc: desc, in: in, out: out, fields: fields, longest: o.MaxMessage}, nil
 }
 
 // contentSubtype is what a client of c puts after "application/grpc+". It is

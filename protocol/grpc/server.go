@@ -167,7 +167,7 @@ func (c *unaryCall) Send(plain any) error {
 	c.taken = true
 	c.message = slot{binding: c.method.out, native: c.method.out.Native(plain)}
 	c.replies++
-	return nil
+	return c.message.fits(c.method.longest)
 }
 
 // streamCall is a call of the other kinds as its handler holds it.
@@ -199,6 +199,9 @@ func (c *streamCall) Recv() (any, error) {
 
 func (c *streamCall) Send(plain any) error {
 	c.out.native = c.out.binding.Native(plain)
+	if err := c.out.fits(c.method.longest); err != nil {
+		return err
+	}
 	if err := c.stream.SendMsg(&c.out); err != nil {
 		return answerOf(err)
 	}

@@ -3,6 +3,7 @@ package grpc
 import (
 	"context"
 	"net"
+	"regexp"
 	"strings"
 	"syscall"
 	"unicode/utf8"
@@ -43,8 +44,12 @@ func answerOf(err error) *rpc.Error {
 	for _, d := range s.Details() { // costs nothing where there are none
 		protocol.TakeDetail(e, d)
 	}
-	return e
+	return protocol.TooLongAs(e, beyondLimit)
 }
+
+// beyondLimit is how grpc-go tells of a message that is too long.
+// Source: google.golang.org/grpc v1.85.0, rpc_util.go and stream.go.
+var beyondLimit = regexp.MustCompile(`^(?:grpc: )?(?:received message|message after decompression|received message after decompression|trying to send message) larger than max (?:\(\d+ vs\. )?(\d+)\)?$`)
 
 // failureOf gives an error of grpc-go's client side. grpc-go keeps only the
 // text of what broke a connection, so what failed is told by that text.

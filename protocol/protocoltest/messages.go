@@ -1,6 +1,7 @@
 package protocoltest
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -123,19 +124,53 @@ func requestTooLong(t *testing.T, s *suite) {
 	in := &conformance.EchoRequest{Item: &conformance.Item{Text: strings.Repeat("a", tooLong)}}
 	for range 3 {
 		_, err := call(patient(t), c, conformance.Echo, in)
-		wantAnswer(t, err, rpc.ResourceExhausted)
+		wantTooLong(t, err)
 		wantEcho(t, c, conformance.Ordinary())
 	}
 }
 
+// limitedReplies gives options with which the client, and then the server, holds
+// replies to a limit. A server may go by what is left of one once compressed.
+func (s *suite) limitedReplies() []limitedSides {
+	sides := []limitedSides{{s.options(), s.limited(lowLimit)}}
+	if s.options().Compressor == nil {
+		sides = append(sides, limitedSides{s.limited(lowLimit), s.options()})
+	}
+	return sides
+}
+
+type limitedSides struct{ server, client protocol.Options }
+
 func replyTooLong(t *testing.T, s *suite) {
-	srv := s.serve(t, conformance.Handler{})
-	c := s.dialWith(t, srv.addr(), s.limited(lowLimit))
-	in := &conformance.EchoRequest{Item: &conformance.Item{Text: strings.Repeat("a", tooLong)}}
-	for range 3 {
-		_, err := call(patient(t), c, conformance.Echo, in)
-		wantAnswer(t, err, rpc.ResourceExhausted)
-		wantEcho(t, c, conformance.Ordinary())
+	for _, limited := range s.limitedReplies() {
+		srv := s.serveWith(t, rpc.HandlerFunc(lengthen), conformance.Service, limited.server)
+		c := s.dialWith(t, srv.addr(), limited.client)
+		in := &conformance.EchoRequest{Item: &conformance.Item{Number: tooLong}}
+		for range 3 {
+			_, err := call(patient(t), c, conformance.Echo, in)
+			wantTooLong(t, err)
+			if _, err := call(patient(t), c, conformance.Echo, &conformance.EchoRequest{Item: &conformance.Item{Number: 1}}); err != nil {
+				t.Errorf("a short reply after a long one: %v", err)
+			}
+		}
+	}
+}
+
+// lengthen answers with a text as long as it is asked for.
+func lengthen(_ context.Context, _ *rpc.Method, s rpc.Stream) error {
+	in, err := s.Recv()
+	if err != nil {
+		return err
+	}
+	n := int(in.(*conformance.EchoRequest).Item.Number)
+	return s.Send(&conformance.EchoResponse{Item: &conformance.Item{Text: strings.Repeat("a", n)}})
+}
+
+// wantTooLong wants what every protocol says of a message beyond lowLimit.
+func wantTooLong(t *testing.T, err error) {
+	t.Helper()
+	if got, want := wantAnswer(t, err, rpc.ResourceExhausted).Message, protocol.TooLong(lowLimit).Message; got != want {
+		t.Errorf("a message beyond the limit gives %q, want %q", got, want)
 	}
 }
 

@@ -112,11 +112,24 @@ func callerSendFails(t *testing.T, s *suite) {
 }
 
 func streamedReplyTooLong(t *testing.T, s *suite) {
-	srv := s.serve(t, conformance.Handler{})
-	c := s.dialWith(t, srv.addr(), s.limited(lowLimit))
-	in := &conformance.ExpandRequest{Item: &conformance.Item{Text: strings.Repeat("a", tooLong)}, Count: 2}
-	_, err := call(patient(t), c, conformance.Expand, in)
-	wantAnswer(t, err, rpc.ResourceExhausted)
+	for _, limited := range s.limitedReplies() {
+		srv := s.serveWith(t, rpc.HandlerFunc(expandLong), conformance.Service, limited.server)
+		_, err := call(patient(t), s.dialWith(t, srv.addr(), limited.client), conformance.Expand, &conformance.ExpandRequest{})
+		wantTooLong(t, err)
+	}
+}
+
+// expandLong sends a short reply and then a long one.
+func expandLong(_ context.Context, _ *rpc.Method, s rpc.Stream) error {
+	if _, err := s.Recv(); err != nil {
+		return err
+	}
+	for _, n := range []int{1, tooLong} {
+		if err := s.Send(&conformance.ExpandResponse{Item: &conformance.Item{Text: strings.Repeat("a", n)}}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func collect(t *testing.T, s *suite) {
@@ -182,7 +195,7 @@ func streamedRequestTooLong(t *testing.T, s *suite) {
 	c := s.dial(t, srv.addr())
 	in := &conformance.CollectRequest{Item: &conformance.Item{Text: strings.Repeat("a", tooLong)}}
 	_, err := call(patient(t), c, conformance.Collect, &conformance.CollectRequest{}, in)
-	wantAnswer(t, err, rpc.ResourceExhausted)
+	wantTooLong(t, err)
 }
 
 func converse(t *testing.T, s *suite) {

@@ -5,8 +5,6 @@ import (
 	"io"
 	"slices"
 	"sync"
-
-	"github.com/tare-bench/tare/rpc"
 )
 
 // buffer is pooled: messages of one service are much of a size, and a fresh
@@ -29,10 +27,6 @@ func (b *buffer) Write(p []byte) (int, error) {
 }
 
 var errTooLong = errors.New("message is too long")
-
-func tooLong(limit int) *rpc.Error {
-	return rpc.Errorf(rpc.ResourceExhausted, "message is longer than %d bytes", limit)
-}
 
 // onTrust is how much room a message gets for no more than saying that it is
 // long. What is longer gets the rest once so much is there.

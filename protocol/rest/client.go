@@ -308,7 +308,7 @@ func (c *caller) reply(ctx context.Context, res *http.Response, buf *buffer) (an
 		plain := newBuffer()
 		defer plain.free()
 		if err := c.coding.unpack(plain, src, c.maxMessage); errors.Is(err, errTooLong) {
-			return nil, tooLong(c.maxMessage)
+			return nil, protocol.TooLong(c.maxMessage)
 		} else if err != nil {
 			return nil, protocolError("decompress reply: %v", err)
 		}
@@ -328,7 +328,7 @@ func (c *caller) parse(src []byte) (any, error) {
 // unread is why an answer was not read.
 func (c *caller) unread(ctx context.Context, err error) error {
 	if errors.Is(err, errTooLong) {
-		return tooLong(c.maxMessage)
+		return protocol.TooLong(c.maxMessage)
 	}
 	return transportError(ctx, err)
 }

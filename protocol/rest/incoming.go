@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
 )
 
@@ -53,7 +54,7 @@ func (q *incoming) wantNoBody() error {
 	case q.r.ContentLength != 0:
 		return rpc.Errorf(rpc.InvalidArgument, "%s takes no body", q.pattern())
 	case len(q.r.URL.RawQuery) > q.maxMessage:
-		return refusal{tooLong(q.maxMessage), http.StatusRequestURITooLong}
+		return refusal{protocol.TooLong(q.maxMessage), http.StatusRequestURITooLong}
 	}
 	return nil
 }
@@ -140,7 +141,7 @@ func linger(w http.ResponseWriter, r *http.Request) {
 // unread is why a body was not read.
 func (s *server) unread(err error) error {
 	if errors.Is(err, errTooLong) {
-		return refusal{tooLong(s.maxMessage), http.StatusRequestEntityTooLarge}
+		return refusal{protocol.TooLong(s.maxMessage), http.StatusRequestEntityTooLarge}
 	}
 	return rpc.Errorf(rpc.InvalidArgument, "read body: %v", err)
 }

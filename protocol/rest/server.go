@@ -121,6 +121,10 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, buf *buffer, out
 		answerFailure(w, rpc.Errorf(rpc.Internal, "encode %s: %v", s.method.Out.Name, err))
 		return
 	}
+	if len(buf.b) > s.maxMessage {
+		answerFailure(w, refusal{protocol.TooLong(s.maxMessage), http.StatusRequestEntityTooLarge})
+		return
+	}
 	h := w.Header()
 	h["Content-Type"] = s.contentType
 	body := buf.b

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
 )
 
@@ -85,6 +86,9 @@ func (s *serverStream) Recv() (any, error) {
 	return s.in.Plain(native), nil
 }
 
+// framed is more than stands around a message in a stream.
+const framed = 32
+
 func (s *serverStream) Send(out any) error {
 	s.replies++
 	if !s.method.Kind.StreamsOut() {
@@ -94,6 +98,9 @@ func (s *serverStream) Send(out any) error {
 	s.out.b = s.out.b[:0]
 	if err := s.streamOut.message(s.out, s.endpoint.out, out); err != nil {
 		return rpc.Errorf(rpc.Internal, "encode %s: %v", s.method.Out.Name, err)
+	}
+	if len(s.out.b) > s.maxMessage+framed {
+		return protocol.TooLong(s.maxMessage)
 	}
 	return s.write()
 }
