@@ -74,7 +74,7 @@ func writeProbes() []workload.Call {
 		write(written(500-13, 0, rejected...), bad...),
 		write(written(0, 500-13, rejected...), bad...),
 		workload.Failing(clinical.BatchWrite, rpc.InvalidArgument, new(clinical.BatchWriteRequest)),
-		workload.Failing(clinical.BatchWrite, rpc.InvalidArgument, &clinical.BatchWriteRequest{Statements: probed("many", maxBatch+1)}),
+		workload.Failing(clinical.BatchWrite, rpc.InvalidArgument, &clinical.BatchWriteRequest{Statements: make([]clinical.MedicationStatement, maxBatch+1)}),
 		readingOne(&changed[1]), readingOne(&twice[2]), readingOne(odd), readingOne(&bad[499]),
 		workload.Failing(clinical.GetStatement, rpc.NotFound, &clinical.GetStatementRequest{StatementID: bad[badFrom+2].StatementID}),
 		listing(clinical.ListStatementsRequest{PageSize: 2}, tokenAfter(2), first[0], changed[1]),
