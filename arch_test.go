@@ -120,6 +120,8 @@ var nameExceptions = []exception{
 	{"service/crash", "sqlite", "unless told otherwise, it keeps records in what needs no server"},
 	{"service/crash", "postgres", "it has a server of its own, and kills that too"},
 	{"internal/environment", "memory", "of the machine"},
+	{"store/postgres", "statements", "what a lock is of, and no workload"},
+	{"store/storetest", "statements", "what is drawn, and no workload"},
 	{"service/observe", "json", "a format of the log, and no codec"},
 	{"internal/cli", "json", "a format to print a report in, and no codec"},
 	{"internal/cli", "proto", "a flag that names .proto files"},
