@@ -70,6 +70,9 @@ func goIn(t *testing.T, dir string, args ...string) ([]byte, error) {
 	return c.CombinedOutput()
 }
 
+// builds are the kinds of files that a build reads: code, and lists within it.
+var builds = map[string]bool{".go": true, ".tsv": true}
+
 // copyTree copies what builds to a folder of its own.
 func copyTree(t *testing.T) string {
 	t.Helper()
@@ -83,7 +86,7 @@ func copyTree(t *testing.T) string {
 			return fs.SkipDir
 		case d.IsDir():
 			return os.MkdirAll(filepath.Join(tree, path), 0o755)
-		case filepath.Ext(name) != ".go" && filepath.Ext(name) != ".tsv" && name != "go.mod" && name != "go.sum":
+		case !builds[filepath.Ext(name)] && name != "go.mod" && name != "go.sum":
 			return nil
 		}
 		text, err := os.ReadFile(path)

@@ -1,8 +1,6 @@
 package orders
 
 import (
-	"fmt"
-
 	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/workload"
 )
@@ -23,11 +21,11 @@ func (c *orderCall) check(i int, out any) error {
 	r, ok := out.(*CreateOrderResponse)
 	switch {
 	case !ok || r == nil:
-		return wrong("reply %d is %T", i, out)
+		return workload.Wrong("reply %d is %T", i, out)
 	case r.OrderID != c.request.OrderID:
-		return wrong("order_id is %q, not %q", r.OrderID, c.request.OrderID)
+		return workload.Wrong("order_id is %q, not %q", r.OrderID, c.request.OrderID)
 	case r.Status != OrderPaid:
-		return wrong("status is %d, not %d", r.Status, OrderPaid)
+		return workload.Wrong("status is %d, not %d", r.Status, OrderPaid)
 	}
 	if err := checkMoney("total", r.Total, "balance", r.Balance, Money{c.request.CurrencyCode, c.total}); err != nil {
 		return err
@@ -59,11 +57,11 @@ func (c *paymentCall) check(i int, out any) error {
 	r, ok := out.(*MakePaymentResponse)
 	switch {
 	case !ok || r == nil:
-		return wrong("reply %d is %T", i, out)
+		return workload.Wrong("reply %d is %T", i, out)
 	case r.PaymentID != c.request.PaymentID:
-		return wrong("payment_id is %q, not %q", r.PaymentID, c.request.PaymentID)
+		return workload.Wrong("payment_id is %q, not %q", r.PaymentID, c.request.PaymentID)
 	case r.Status != PaymentCharged:
-		return wrong("status is %d, not %d", r.Status, PaymentCharged)
+		return workload.Wrong("status is %d, not %d", r.Status, PaymentCharged)
 	}
 	if err := checkMoney("charged", r.Charged, "balance", r.Balance, c.request.Amount); err != nil {
 		return err
@@ -78,22 +76,18 @@ func (c *paymentCall) check(i int, out any) error {
 func checkMoney(chargedField string, charged Money, balanceField string, balance, want Money) error {
 	switch {
 	case charged != want:
-		return wrong("%s is %+v, not %+v", chargedField, charged, want)
+		return workload.Wrong("%s is %+v, not %+v", chargedField, charged, want)
 	case balance.CurrencyCode != want.CurrencyCode:
-		return wrong("%s is in %q, not %q", balanceField, balance.CurrencyCode, want.CurrencyCode)
+		return workload.Wrong("%s is in %q, not %q", balanceField, balance.CurrencyCode, want.CurrencyCode)
 	case balance.MinorUnits < 0 || balance.MinorUnits > openingBalance-want.MinorUnits:
-		return wrong("%s is %+v, which no account can have after a charge of %+v", balanceField, balance, want)
+		return workload.Wrong("%s is %+v, which no account can have after a charge of %+v", balanceField, balance, want)
 	}
 	return nil
 }
 
 func checkMessage(got string, want []byte) error {
 	if got != string(want) {
-		return wrong("message is %q, not %q", got, string(want)) // a copy, so that want stays on the stack
+		return workload.Wrong("message is %q, not %q", got, string(want)) // a copy, so that want stays on the stack
 	}
 	return nil
-}
-
-func wrong(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", rpc.ErrWrongAnswer, fmt.Sprintf(format, args...))
 }

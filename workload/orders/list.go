@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/tare-bench/tare/rpc"
+	"github.com/tare-bench/tare/workload"
 )
 
 // defaultPage is how many orders a page has where nobody says. How many it may
@@ -28,7 +29,7 @@ func (s *orderService) list(ctx context.Context, r *ListOrdersRequest) (*ListOrd
 	}
 	kept, err := s.orders.OrdersBefore(ctx, r.UserName, before, size+1) // one more tells whether there is another page
 	if err != nil {
-		return nil, storeError("list orders", err)
+		return nil, workload.StoreError("list orders", err)
 	}
 	out := new(ListOrdersResponse)
 	if len(kept) > size {

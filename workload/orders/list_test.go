@@ -8,6 +8,7 @@ import (
 
 	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/store/memory"
+	"github.com/tare-bench/tare/workload"
 )
 
 // keep puts an order straight into a store.
@@ -36,7 +37,7 @@ func page(t *testing.T, h rpc.Handler, r ListOrdersRequest) ([]string, string) {
 func TestPagesUnderInserts(t *testing.T) {
 	for _, user := range []string{"", "ada"} {
 		s := memory.New()
-		h := handler(t, orderTier, s, answers{})
+		h := handler(t, orderTier, s, workload.Answers{})
 		var want []string
 		for n := range 103 {
 			id := fmt.Sprint("order-", n)
@@ -68,7 +69,7 @@ func TestPagesUnderInserts(t *testing.T) {
 
 func TestPageSizes(t *testing.T) {
 	s := memory.New()
-	h := handler(t, orderTier, s, answers{})
+	h := handler(t, orderTier, s, workload.Answers{})
 	if ids, next := page(t, h, ListOrdersRequest{}); len(ids) != 0 || next != "" {
 		t.Errorf("with no orders: %v, %q", ids, next)
 	}
@@ -90,7 +91,7 @@ func TestPageSizes(t *testing.T) {
 // A token is of the list that gave it.
 func TestBadPageTokens(t *testing.T) {
 	s := memory.New()
-	h := handler(t, orderTier, s, answers{})
+	h := handler(t, orderTier, s, workload.Answers{})
 	good := pageToken(5, "ada")
 	raw, err := base64.RawURLEncoding.DecodeString(good)
 	if err != nil {

@@ -81,26 +81,26 @@ func readingProbes() []workload.Call {
 	odd.settle(openingBalance - 2580)
 	refused.Status = OrderRefused
 	get := func(o *Order) workload.Call {
-		return reading(GetOrder, &GetOrderRequest{OrderID: o.OrderID}, &GetOrderResponse{Order: o}, timelessOrder)
+		return workload.Reading(GetOrder, &GetOrderRequest{OrderID: o.OrderID}, &GetOrderResponse{Order: o}, timelessOrder)
 	}
 	list := func(r ListOrdersRequest, more string, orders ...*Order) workload.Call {
 		want := &ListOrdersResponse{NextPageToken: more}
 		for _, o := range orders {
 			want.Orders = append(want.Orders, *o)
 		}
-		return reading(ListOrders, &r, want, timelessOrders)
+		return workload.Reading(ListOrders, &r, want, timelessOrders)
 	}
 	return []workload.Call{
 		get(paid), get(refused), get(odd),
-		failing(GetOrder, &GetOrderRequest{OrderID: "probe-0"}, rpc.NotFound),
-		failing(GetOrder, &GetOrderRequest{OrderID: "probe 1"}, rpc.InvalidArgument),
+		workload.Failing(GetOrder, rpc.NotFound, &GetOrderRequest{OrderID: "probe-0"}),
+		workload.Failing(GetOrder, rpc.InvalidArgument, &GetOrderRequest{OrderID: "probe 1"}),
 		list(ListOrdersRequest{UserName: paid.UserName, PageSize: 2}, moreFollow, jpy, last),
 		list(ListOrdersRequest{UserName: awkward}, "", odd),
 		list(ListOrdersRequest{UserName: "nobody", PageSize: 1000}, ""),
-		failing(ListOrders, &ListOrdersRequest{PageSize: 1001}, rpc.InvalidArgument),
-		failing(ListOrders, &ListOrdersRequest{PageSize: -1}, rpc.InvalidArgument),
-		failing(ListOrders, &ListOrdersRequest{PageToken: "next please"}, rpc.InvalidArgument),
-		failing(ListOrders, &ListOrdersRequest{PageToken: pageToken(1, "another")}, rpc.InvalidArgument),
+		workload.Failing(ListOrders, rpc.InvalidArgument, &ListOrdersRequest{PageSize: 1001}),
+		workload.Failing(ListOrders, rpc.InvalidArgument, &ListOrdersRequest{PageSize: -1}),
+		workload.Failing(ListOrders, rpc.InvalidArgument, &ListOrdersRequest{PageToken: "next please"}),
+		workload.Failing(ListOrders, rpc.InvalidArgument, &ListOrdersRequest{PageToken: pageToken(1, "another")}),
 	}
 }
 

@@ -21,7 +21,7 @@ type orderStore interface {
 
 // orderService takes orders and has them paid.
 type orderService struct {
-	answers
+	workload.Answers
 	orders  orderStore
 	till    till
 	changes *changes
@@ -45,10 +45,10 @@ func newOrderService(ctx context.Context, env workload.Env) (rpc.Handler, error)
 	}
 	s := &orderService{orders: orders, changes: newChanges(orders, log)}
 	s.till = till{orders: orders, payments: env.Next, settled: s.changes.tell, owed: newOwed(), log: log}
-	s.answers = answers{
-		CreateOrder: unary(s.create),
-		GetOrder:    unary(s.get),
-		ListOrders:  unary(s.list),
+	s.Answers = workload.Answers{
+		CreateOrder: workload.Unary(s.create),
+		GetOrder:    workload.Unary(s.get),
+		ListOrders:  workload.Unary(s.list),
 		WatchOrders: s.changes.watch(ctx),
 	}
 	s.running.Go(func() { s.changes.follow(ctx) })
@@ -71,7 +71,7 @@ func (s *orderService) create(ctx context.Context, r *CreateOrderRequest) (*Crea
 	case errors.Is(err, store.ErrExists):
 		return nil, rpc.Errorf(rpc.AlreadyExists, "order_id %q exists with other content", r.OrderID)
 	case err != nil:
-		return nil, storeError("keep order", err)
+		return nil, workload.StoreError("keep order", err)
 	}
 	if o.Status == store.OrderPending {
 		s.changes.tell()
@@ -91,7 +91,7 @@ func (s *orderService) get(ctx context.Context, r *GetOrderRequest) (*GetOrderRe
 	case errors.Is(err, store.ErrNotFound):
 		return nil, rpc.Errorf(rpc.NotFound, "no order %q", r.OrderID)
 	case err != nil:
-		return nil, storeError("look for order", err)
+		return nil, workload.StoreError("look for order", err)
 	}
 	return &GetOrderResponse{Order: keptOrder(o)}, nil
 }
@@ -150,19 +150,3 @@ func keptOrder(o store.Order) *Order {
 
 // now is the time as stores keep it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
-
-// storeError is what a caller is told of a store's failure: nothing but its own
-// end, where the call has ended. Where the store is, and who asks there, is for
-// none outside.
-func storeError(doing string, err error) error {
-	e := &rpc.Error{Code: rpc.Internal, Message: doing + ": " + err.Error(), Outside: doing + ": the store failed"}
-	switch {
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return err
-	case errors.Is(err, store.ErrUnavailable):
-		e.Code, e.Outside = rpc.Unavailable, doing+": the store is not available; try again"
-	case errors.Is(err, store.ErrInvalid):
-		e.Code, e.Outside = rpc.InvalidArgument, ""
-	}
-	return e
-}

@@ -93,30 +93,3 @@ func (Workload) Probes(leg string, _ setting.Values) []workload.Call {
 	}
 	return orderProbes()
 }
-
-// answers are what answers each method of a service.
-type answers map[*rpc.Method]rpc.HandlerFunc
-
-// Handle implements rpc.Handler.
-func (a answers) Handle(ctx context.Context, m *rpc.Method, s rpc.Stream) error {
-	answer, ok := a[m]
-	if !ok {
-		return rpc.Errorf(rpc.Unimplemented, "no method %s", m.Path())
-	}
-	return answer(ctx, m, s)
-}
-
-// unary makes a handler of a function that answers one request.
-func unary[In, Out any](answer func(context.Context, *In) (*Out, error)) rpc.HandlerFunc {
-	return func(ctx context.Context, _ *rpc.Method, s rpc.Stream) error {
-		in, err := s.Recv()
-		if err != nil {
-			return err
-		}
-		out, err := answer(ctx, in.(*In))
-		if err != nil {
-			return err
-		}
-		return s.Send(out)
-	}
-}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/store"
+	"github.com/tare-bench/tare/workload"
 )
 
 // doubt is how long after an order was refused another attempt to pay for it may
@@ -71,7 +72,7 @@ func (w *owed) settled(id string) {
 func (t till) giveBack(ctx context.Context, o store.Order) error {
 	kept, err := t.orders.OrderByID(ctx, o.ID)
 	if err != nil {
-		return storeError("look for order", err)
+		return workload.StoreError("look for order", err)
 	}
 	if kept.Status != store.OrderRefused {
 		return nil

@@ -68,14 +68,14 @@ func refundProbes() []workload.Call {
 			PaymentID: "probe-1", RefundID: id, Status: status, Refunded: *euros(given), Balance: *euros(left), Message: message,
 		}
 		in := &RefundPaymentRequest{PaymentID: "probe-1", RefundID: id, Amount: amount}
-		return reading(RefundPayment, in, want, func(out any) any { return out })
+		return workload.Reading(RefundPayment, in, want, func(out any) any { return out })
 	}
 	refuse := func(code rpc.Code, payment, id string, amount *Money) workload.Call {
-		return failing(RefundPayment, &RefundPaymentRequest{PaymentID: payment, RefundID: id, Amount: amount}, code)
+		return workload.Failing(RefundPayment, code, &RefundPaymentRequest{PaymentID: payment, RefundID: id, Amount: amount})
 	}
 	get := func(refunded int64, status PaymentStatus) workload.Call {
 		want := &Payment{PaymentID: "probe-1", UserName: "Probe Ångström", Charged: *euros(2587), Refunded: *euros(refunded), Status: status}
-		return reading(GetPayment, &GetPaymentRequest{PaymentID: "probe-1"}, &GetPaymentResponse{Payment: want}, timelessPayment)
+		return workload.Reading(GetPayment, &GetPaymentRequest{PaymentID: "probe-1"}, &GetPaymentResponse{Payment: want}, timelessPayment)
 	}
 	const left = openingBalance - 3*2587 // before any refund
 	const part, remainder = "Probe Ångström got 5.87 EUR back and has 9999999999928.26 EUR left.", "Probe Ångström got 20.00 EUR back and has 9999999999948.26 EUR left."
@@ -93,7 +93,7 @@ func refundProbes() []workload.Call {
 		refuse(rpc.FailedPrecondition, "probe-1", "more", nil),
 		get(2587, PaymentRefunded),
 		refuse(rpc.NotFound, "probe-0", "remainder", nil),
-		failing(GetPayment, &GetPaymentRequest{PaymentID: "probe-0"}, rpc.NotFound),
+		workload.Failing(GetPayment, rpc.NotFound, &GetPaymentRequest{PaymentID: "probe-0"}),
 	}
 }
 

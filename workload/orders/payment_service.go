@@ -19,10 +19,10 @@ func newPaymentService(env workload.Env) (rpc.Handler, error) {
 		return nil, fmt.Errorf("a store of type %T keeps no payments", env.Store)
 	}
 	s := &paymentService{payments}
-	return answers{
-		MakePayment:   unary(s.pay),
-		GetPayment:    unary(s.get),
-		RefundPayment: unary(s.refund),
+	return workload.Answers{
+		MakePayment:   workload.Unary(s.pay),
+		GetPayment:    workload.Unary(s.get),
+		RefundPayment: workload.Unary(s.refund),
 	}, nil
 }
 
@@ -37,7 +37,7 @@ func (s *paymentService) pay(ctx context.Context, r *MakePaymentRequest) (*MakeP
 		return nil, rpc.Errorf(rpc.FailedPrecondition, "insufficient funds: %s has not got %s",
 			r.UserName, appendMoney(nil, r.Amount.CurrencyCode, r.Amount.MinorUnits))
 	case err != nil:
-		return nil, storeError("charge account", err)
+		return nil, workload.StoreError("charge account", err)
 	}
 	var room [192]byte
 	message := appendPaymentMessage(room[:0], r.UserName, r.Amount.CurrencyCode, r.Amount.MinorUnits, balance)
@@ -66,7 +66,7 @@ func (s *paymentService) find(ctx context.Context, id string) (store.Payment, er
 	case errors.Is(err, store.ErrNotFound):
 		return p, rpc.Errorf(rpc.NotFound, "no payment %q", id)
 	case err != nil:
-		return p, storeError("look for payment", err)
+		return p, workload.StoreError("look for payment", err)
 	}
 	return p, nil
 }
@@ -95,7 +95,7 @@ func (s *paymentService) refund(ctx context.Context, r *RefundPaymentRequest) (*
 		return nil, rpc.Errorf(rpc.FailedPrecondition, "less than %s is left of payment %q",
 			appendMoney(nil, r.Amount.CurrencyCode, minor), r.PaymentID)
 	case err != nil:
-		return nil, storeError("refund payment", err)
+		return nil, workload.StoreError("refund payment", err)
 	}
 	p := given.Payment
 	currency := p.Amount.Currency

@@ -1,8 +1,6 @@
 package orders
 
 import (
-	"reflect"
-
 	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/workload"
 )
@@ -28,32 +26,9 @@ func probe(c workload.Call, want rpc.Code, left int64, balance func(out any) int
 			return err
 		}
 		if got := balance(out); got != left {
-			return wrong("balance is %d, not %d", got, left)
+			return workload.Wrong("balance is %d, not %d", got, left)
 		}
 		return nil
 	}
 	return c
-}
-
-// reading is a call whose reply is known but for what same takes out of it.
-func reading(m *rpc.Method, in, want any, same func(any) any) workload.Call {
-	return workload.Call{
-		Method: m, In: []any{in}, Want: rpc.OK, Replies: 1, Same: same,
-		Check: func(i int, out any) error {
-			if reflect.TypeOf(out) != reflect.TypeOf(want) {
-				return wrong("reply %d is %T", i, out)
-			}
-			if got := same(out); !reflect.DeepEqual(got, want) {
-				return wrong("reply is %+v, not %+v", m.Out.ToProto(got), m.Out.ToProto(want))
-			}
-			return nil
-		},
-	}
-}
-
-// failing is a call that must fail.
-func failing(m *rpc.Method, in any, want rpc.Code) workload.Call {
-	return workload.Call{Method: m, In: []any{in}, Want: want, Check: func(i int, out any) error {
-		return wrong("reply %d of a call that must fail: %+v", i, out)
-	}}
 }

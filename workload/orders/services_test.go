@@ -155,7 +155,7 @@ func TestWrongPaymentIsNotTaken(t *testing.T) {
 		"amount":   func(p *MakePaymentResponse) { p.Charged.MinorUnits-- },
 		"currency": func(p *MakePaymentResponse) { p.Balance.CurrencyCode = "USD" },
 	} {
-		payments := answers{MakePayment: unary(func(_ context.Context, r *MakePaymentRequest) (*MakePaymentResponse, error) {
+		payments := workload.Answers{MakePayment: workload.Unary(func(_ context.Context, r *MakePaymentRequest) (*MakePaymentResponse, error) {
 			p := &MakePaymentResponse{PaymentID: r.PaymentID, Status: PaymentCharged, Charged: r.Amount, Balance: r.Amount}
 			change(p)
 			return p, nil
@@ -204,7 +204,7 @@ func (s failingStore) AddOrder(context.Context, store.Order) (store.Order, error
 
 func TestStoresThatLackSomethingAreRefused(t *testing.T) {
 	for _, tier := range []string{orderTier, paymentTier} {
-		env := workload.Env{Tier: tier, Store: struct{ store.Store }{memory.New()}, Next: answers{}}
+		env := workload.Env{Tier: tier, Store: struct{ store.Store }{memory.New()}, Next: workload.Answers{}}
 		if _, err := (Workload{}).Handler(t.Context(), env); err == nil || !strings.Contains(err.Error(), "keeps no") {
 			t.Errorf("%s: %v", tier, err)
 		}
@@ -229,8 +229,8 @@ func TestWhereThingsAreIsNotToldOutside(t *testing.T) {
 		code rpc.Code
 		want string
 	}{
-		{storeError("keep order", fmt.Errorf("%s: %w", where, store.ErrUnavailable)), rpc.Unavailable, "keep order: the store is not available; try again"},
-		{storeError("keep order", errors.New(where)), rpc.Internal, "keep order: the store failed"},
+		{workload.StoreError("keep order", fmt.Errorf("%s: %w", where, store.ErrUnavailable)), rpc.Unavailable, "keep order: the store is not available; try again"},
+		{workload.StoreError("keep order", errors.New(where)), rpc.Internal, "keep order: the store failed"},
 		{paymentError(&rpc.Error{Code: rpc.Unavailable, Message: where, Transport: rpc.Refused}), rpc.Unavailable, "payment: the service did not answer as it should; try again"},
 		{paymentError(&rpc.Error{Code: rpc.Internal, Message: where, Outside: "no"}), rpc.Internal, "payment: no"},
 	} {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/store"
+	"github.com/tare-bench/tare/workload"
 )
 
 // till has pending orders paid, and settles them by what comes of it. An order's
@@ -40,7 +41,7 @@ func (t till) settle(ctx context.Context, o store.Order) (store.Order, error) {
 	case errors.Is(err, store.ErrExists):
 		return t.outrun(ctx, o, end)
 	}
-	return o, storeError("settle order", err)
+	return o, workload.StoreError("settle order", err)
 }
 
 // paymentError is what a caller is told of a payment that failed. Where the
@@ -63,7 +64,7 @@ func (t till) outrun(ctx context.Context, o store.Order, end store.Settlement) (
 	kept, err := t.orders.OrderByID(ctx, o.ID)
 	if err != nil {
 		t.owed.maybe(o)
-		return o, storeError("look for order", err)
+		return o, workload.StoreError("look for order", err)
 	}
 	if kept.Status == store.OrderRefused && end.Status == store.OrderPaid {
 		t.owed.now(o)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tare-bench/tare/rpc"
+	"github.com/tare-bench/tare/workload"
 )
 
 // watch answers WatchOrders until serving ends.
@@ -16,7 +17,7 @@ func (c *changes) watch(serving context.Context) rpc.HandlerFunc {
 		r := in.(*WatchOrdersRequest)
 		revision, err := c.join(ctx)
 		if err != nil {
-			return storeError("look for changed orders", err)
+			return workload.StoreError("look for changed orders", err)
 		}
 		defer c.watchers.Add(-1)
 		if r.AfterRevision != nil {
@@ -41,7 +42,7 @@ func (c *changes) send(ctx, serving context.Context, s rpc.Stream, user string, 
 		if !known {
 			var err error
 			if batch, err = c.lists.ChangesAfter(ctx, revision, changeBatch); err != nil {
-				return storeError("look for changed orders", err)
+				return workload.StoreError("look for changed orders", err)
 			}
 		}
 		for i := range batch {

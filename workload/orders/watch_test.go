@@ -15,6 +15,7 @@ import (
 	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/store"
 	"github.com/tare-bench/tare/store/memory"
+	"github.com/tare-bench/tare/workload"
 )
 
 // watcher keeps what one call of WatchOrders gives.
@@ -241,7 +242,7 @@ func (s *counting) ChangesAfter(ctx context.Context, after int64, limit int) ([]
 
 func TestARevisionOfOtherOrdersIsOutOfRange(t *testing.T) {
 	s := memory.New()
-	h := handler(t, orderTier, s, answers{})
+	h := handler(t, orderTier, s, workload.Answers{})
 	keep(t, s, "1", "ada")
 	after := int64(2)
 	err := rpc.Call(t.Context(), h, WatchOrders, []any{&WatchOrdersRequest{AfterRevision: &after}}, func(any) error { return nil })

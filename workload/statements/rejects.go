@@ -9,7 +9,7 @@ import (
 )
 
 // Bounds of what an answer says of statements that were not kept: with them it
-// is no longer than clients of gRPC take, in JSON too. See docs/decisions.
+// is no longer than clients of gRPC take, in JSON too.
 const (
 	mostRejects  = 10_000
 	longestTold  = 3 << 20
