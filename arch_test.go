@@ -84,10 +84,12 @@ var importRules = []importRule{
 	{"peers/*", join(interfaces, experiment, around, []string{"catalog", "peers/golang/phase"}), implTests, reasonGiven},
 	{"peers/golang/phase", join(around, []string{"catalog", "codec", "lean", "load", "record"}), noPackage, "samples are charged by packages and interfaces' methods, which a Catalog tells, and never by names"},
 
+	{"codecbench", []string{"codec", "compress", "record", "rpc", "workload"}, join(implTests, []string{"workload/*"}), "codecs are weighed by themselves, and are given: it knows no protocol and judges nothing"},
+
 	{"calibrate", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate/known"}), implTests, "known weights are weighed by the whole flow, as any comparison is, and are given a Catalog"},
 	{"calibrate/known", []string{"protocol", "rpc", "setting", "load"}, implTests, "a known server is a protocol like others, and knows no workload"},
 
-	{"internal/cli", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate", "call", "call/*", "link", "link/*", "service", "service/*", "internal/..."}), join(implTests, []string{"store/*/*test"}), reasonGiven},
+	{"internal/cli", join(interfaces, experiment, []string{"catalog", "codecbench", "peers/golang", "calibrate", "call", "call/*", "link", "link/*", "service", "service/*", "internal/..."}), join(implTests, []string{"store/*/*test"}), reasonGiven},
 	{"internal/*", noPackage, noPackage, "what no reader of the design needs stands on nothing of the design"},
 	{"cmd/tare", []string{"catalog", "internal/cli"}, noPackage, "main is a few lines"},
 	{".", noPackage, []string{"catalog"}, "the root holds tests of the whole tree"},
