@@ -55,6 +55,7 @@ var importRules = []importRule{
 	{"stats/statstest", []string{"record", "stats"}, noPackage, reasonJoints},
 	{"*/*test", join(interfaces, generated, []string{"protocol/protocoltest/conformance", "service/validate"}), implTests, "a contract is held against whatever it is given"},
 	{"protocol/protocoltest/conformance", join([]string{"rpc"}, generated), implTests, "the conformance service is a workload of its own"},
+	{"codec/codectest/evolution", join([]string{"codec", "rpc"}, generated), []string{"catalog"}, "changes of a schema are met with whatever codec is given; its test takes all that there are"},
 	{"codec/*", join([]string{"codec", "rpc", "setting", "workload/*/clinical"}, generated), implTests, reasonImpl + "; one with a schema of its own binds to the messages of a workload"},
 	{"compress/*", []string{"compress", "setting"}, implTests, reasonImpl},
 	{"protocol/*", join([]string{"protocol", "codec", "compress", "rpc", "setting"}, generated), implTests, reasonImpl},
