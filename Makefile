@@ -1,6 +1,7 @@
 # Every task that a person or CI runs. "make" alone lists them.
 
 BUF = tools/node_modules/.bin/buf
+RELEASED = proto/released.binpb
 WEB = clients/web/dist/main.js
 
 .PHONY: help
@@ -50,6 +51,22 @@ lint: $(BUF) ## Check Go, schemas, formatting and modules
 	$(BUF) lint
 	$(BUF) format --diff --exit-code
 	go mod tidy -diff
+
+.PHONY: breaking
+breaking: $(BUF) ## Fail if proto/ breaks clients of the last release, or if buf would not see that
+	$(BUF) breaking --against $(RELEASED)
+	@copy=$$(mktemp -d) && trap 'rm -r "$$copy"' EXIT && cp -r buf.yaml proto third_party "$$copy" && \
+	sed -i 's/string order_id = 1/string order_number = 1/' "$$copy"/proto/tare/orders/v1/*.proto && \
+	! $(BUF) breaking "$$copy" --against $(RELEASED) > "$$copy"/said && grep -q 'changed name from "order_id"' "$$copy"/said || \
+	{ echo 'buf did not see that a field was renamed'; exit 1; }
+
+.PHONY: released
+released: $(BUF) ## Take proto/ as what is released, at a release
+	$(BUF) build --exclude-source-info -o $(RELEASED)
+
+.PHONY: evolution
+evolution: ## Write docs/evolution.md anew from what codecs do
+	go test ./codec/codectest/evolution -run Documented -update
 
 .PHONY: web
 web: $(WEB) ## Build the page that orders, clients/web
