@@ -145,7 +145,11 @@ func codecRatio(c stats.CodecComparison, a *stats.CodecAnalysis) CodecRatio {
 	if !out.Ratio.Exact {
 		out.Sentence += ", " + percent(a.Confidence)
 	}
-	out.Sentence += "): " + out.word() + "."
+	out.Sentence += ")"
+	if out.Better == nil {
+		out.Sentence += ": " + out.word()
+	}
+	out.Sentence += "."
 	return out
 }
 
@@ -157,8 +161,8 @@ func (r *CodecRatio) word() string {
 	return r.Verdict
 }
 
-// leanest says, for each kind of message, which codecs take the least, among those
-// that surely take less than the baseline.
+// leanest says, for each kind of message, which codec takes the least, among those
+// that are clearly below the baseline.
 func (c *Codecs) leanest() []string {
 	out := []string{}
 	for _, m := range c.Messages {
@@ -178,7 +182,7 @@ func (c *Codecs) leanest() []string {
 				continue
 			}
 			least := slices.MinFunc(lower, func(a, b CodecRatio) int { return cmp.Compare(*a.Ratio.Value, *b.Ratio.Value) })
-			out = append(out, fmt.Sprintf("Of %s, %d surely below %s: %s", stats.Counted(asked+1, "codec"), len(lower), c.Baseline, least.Sentence))
+			out = append(out, fmt.Sprintf("Lowest of %s: %s", stats.Counted(asked+1, "codec"), least.Sentence))
 		}
 	}
 	return out
@@ -275,12 +279,14 @@ func spent(v Value, unit scale) string {
 
 // counted shows a mean of counts, to a tenth where it is small.
 func counted(v *float64) string {
-	const small = 100
+	const small, least = 100, 0.05
 	switch {
 	case v == nil:
 		return "–"
 	case *v >= small || *v == math.Trunc(*v):
 		return places(*v, 0)
+	case *v < least:
+		return "<0.1"
 	}
 	return places(*v, 1)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/tare-bench/tare/call/wire"
 	"github.com/tare-bench/tare/codecbench"
 	"github.com/tare-bench/tare/link"
+	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/runner"
 	"github.com/tare-bench/tare/stats"
 )
@@ -20,6 +21,7 @@ var hints = []struct {
 	text string
 }{
 	{is(fs.ErrExist), "give another folder with --out; results are never overwritten"},
+	{is(record.ErrNotResults), "tare report prints what tare compare keeps, and tare codecs --from what tare codecs does"},
 	{is(syscall.ENOSPC), "free some space, or give a folder on another disk with --out; what was kept until now can be printed with tare report"},
 	{is(syscall.EADDRINUSE), "another program listens there; give another address with --listen"},
 	{is(link.ErrNotPermitted), "run as root, or as a user with these rights; a link without losses can be had with by=relay"},
