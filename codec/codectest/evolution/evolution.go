@@ -25,6 +25,48 @@ type Versioned interface {
 	BindVersions(writer, reader *rpc.Type) (w, r codec.Binding, err error)
 }
 
+// Resolving is a codec that reads by the schema of who wrote, where it is told. It
+// is tried both with that and without: no protocol here sends schemas.
+type Resolving interface {
+	codec.Codec
+	// Written is the schema that Bind's binding of t writes by, as text.
+	Written(t *rpc.Type) (string, error)
+	BindWritten(reader *rpc.Type, schema string) (codec.Binding, error)
+}
+
+// Told is a codec that is told the schema of who wrote.
+func Told(k Resolving) Versioned { return told{k} }
+
+type told struct{ Resolving }
+
+func (t told) Spec() codec.Spec {
+	s := t.Resolving.Spec()
+	s.Name += ", told the writer's schema"
+	return s
+}
+
+func (t told) BindVersions(writer, reader *rpc.Type) (w, r codec.Binding, err error) {
+	schema, err := t.Written(writer)
+	if err != nil {
+		return nil, nil, err
+	}
+	if w, err = t.Bind(writer); err != nil {
+		return nil, nil, err
+	}
+	if r, err = t.BindWritten(reader, schema); err != nil {
+		return w, refusing{err}, nil //nolint:nilerr // that two schemas cannot be resolved is the answer
+	}
+	return w, r, nil
+}
+
+// refusing reads nothing.
+type refusing struct{ why error }
+
+func (refusing) Native(plain any) any                 { return plain }
+func (refusing) Plain(native any) any                 { return native }
+func (r refusing) Append([]byte, any) ([]byte, error) { return nil, r.why }
+func (r refusing) Parse([]byte) (any, error)          { return nil, r.why }
+
 // Outcome is what becomes of a change.
 type Outcome string
 

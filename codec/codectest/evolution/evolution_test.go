@@ -142,6 +142,8 @@ func TestOutcomes(t *testing.T) {
 		{"empties", twisted{Codec: sound, plain: func(any) any { return renamed.Empty }}, evolution.Lost, false},
 		{"lies", twisted{Codec: sound, plain: func(any) any { return "else" }}, evolution.Wrong, false},
 		{"two schemas of its own", versioned{sound}, evolution.Refused, false},
+		{"told what it can read", evolution.Told(resolving{sound, renamed.Writer.Name}), evolution.Kept, false},
+		{"told what it cannot read", evolution.Told(resolving{sound, "else"}), evolution.Refused, false},
 	} {
 		got, err := evolution.Try(test.k, renamed)
 		if got != test.want || (err != nil) != test.fail {
@@ -160,4 +162,29 @@ func (v versioned) BindVersions(writer, reader *rpc.Type) (w, r codec.Binding, e
 	}
 	r, err = twisted{Codec: v.Codec, parse: errors.New("of another version")}.Bind(reader)
 	return w, r, err
+}
+
+// resolving reads by one schema, which is a type's name.
+type resolving struct {
+	codec.Codec
+	reads string
+}
+
+func (resolving) Written(t *rpc.Type) (string, error) { return t.Name, nil }
+
+func (r resolving) BindWritten(reader *rpc.Type, schema string) (codec.Binding, error) {
+	if schema != r.reads {
+		return nil, errors.New("cannot be resolved")
+	}
+	return r.Bind(reader)
+}
+
+func TestResolvingCodecsAreListedTwice(t *testing.T) {
+	table, err := evolution.Table([]codec.Codec{resolving{Codec: codecNamed(t, "application/x-protobuf")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(table, "| proto | proto, told the writer's schema |") || !strings.Contains(table, "| kept | error |") {
+		t.Errorf("the table is\n%s", table)
+	}
 }

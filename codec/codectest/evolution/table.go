@@ -7,9 +7,17 @@ import (
 	"github.com/tare-bench/tare/codec"
 )
 
-// Table says in Markdown what becomes of each change with each codec.
-func Table(codecs []codec.Codec) (string, error) {
+// Table says in Markdown what becomes of each change with each codec; one that is
+// Resolving stands there twice.
+func Table(all []codec.Codec) (string, error) {
 	var b strings.Builder
+	var codecs []codec.Codec
+	for _, k := range all {
+		codecs = append(codecs, k)
+		if r, ok := k.(Resolving); ok {
+			codecs = append(codecs, Told(r))
+		}
+	}
 	b.WriteString("| change | who |")
 	rule := "|:---|:---|"
 	for _, k := range codecs {
