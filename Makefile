@@ -1,6 +1,7 @@
 # Every task that a person or CI runs. "make" alone lists them.
 
 BUF = tools/node_modules/.bin/buf
+WEIGHED = docs/results/codecs-statements.jsonl
 RELEASED = proto/released.binpb
 WEB = clients/web/dist/main.js
 
@@ -51,6 +52,16 @@ lint: $(BUF) ## Check Go, schemas, formatting and modules
 	$(BUF) lint
 	$(BUF) format --diff --exit-code
 	go mod tidy -diff
+
+.PHONY: codecs
+codecs: ## Weigh codecs anew for the README; takes a quiet machine and some six minutes
+	kept=$$(mktemp -d) && go run ./cmd/tare codecs statements --for 5m --out "$$kept"/run > /dev/null && \
+	mkdir -p $(dir $(WEIGHED)) && cp "$$kept"/run/results.jsonl $(WEIGHED) && rm -r "$$kept"
+	$(MAKE) excerpt
+
+.PHONY: excerpt
+excerpt: ## Write the README's table of codecs anew from docs/results
+	go test ./internal/cli -run ReadmeShows -update
 
 .PHONY: breaking
 breaking: $(BUF) ## Fail if proto/ breaks clients of the last release, or if buf would not see that
