@@ -178,7 +178,12 @@ func (c *Codecs) leanest() []string {
 					lower = append(lower, r)
 				}
 			}
-			if asked == 0 || len(lower) == 0 {
+			if asked == 0 {
+				continue
+			}
+			if len(lower) == 0 {
+				out = append(out, fmt.Sprintf("None of %s is clearly below %s in %s of a %s.",
+					stats.Counted(asked, "other"), c.Baseline, stats.CodecMetrics[i].Label, m.Name))
 				continue
 			}
 			least := slices.MinFunc(lower, func(a, b CodecRatio) int { return cmp.Compare(*a.Ratio.Value, *b.Ratio.Value) })

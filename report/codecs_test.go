@@ -79,3 +79,18 @@ func TestOneKindOfMessageAlone(t *testing.T) {
 		t.Error("a kind that is not there is there")
 	}
 }
+
+func TestWhereNoneIsBelowItIsSaid(t *testing.T) {
+	run := statstest.Codecs(1, 6, 8, 1,
+		statstest.Codec{Name: "old", Encode: 1e-3, Decode: 3e-3, Bytes: 100}, statstest.Codec{Name: "worse", Encode: 2e-3, Decode: 4e-3, Bytes: 200})
+	a, err := stats.AnalyzeCodecs(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	summary := strings.Join(report.NewCodecs(a).Summary, "\n")
+	for _, want := range []string{"None of 1 other is clearly below old in bytes of a batch.", "in write of a batch.", "in read of a batch."} {
+		if !strings.Contains(summary, want) {
+			t.Errorf("no %q in %s", want, summary)
+		}
+	}
+}
