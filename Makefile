@@ -1,6 +1,8 @@
 # Every task that a person or CI runs. "make" alone lists them.
 
 BUF = tools/node_modules/.bin/buf
+WEIGHED = docs/results/codecs-statements.jsonl
+RELEASED = proto/released.binpb
 WEB = clients/web/dist/main.js
 
 .PHONY: help
@@ -51,6 +53,32 @@ lint: $(BUF) ## Check Go, schemas, formatting and modules
 	$(BUF) lint
 	$(BUF) format --diff --exit-code
 	go mod tidy -diff
+
+.PHONY: codecs
+codecs: ## Weigh codecs anew for the README; takes a quiet machine and some six minutes
+	kept=$$(mktemp -d) && go run ./cmd/tare codecs statements --for 5m --out "$$kept"/run > /dev/null && \
+	mkdir -p $(dir $(WEIGHED)) && cp "$$kept"/run/results.jsonl $(WEIGHED) && rm -r "$$kept"
+	$(MAKE) excerpt
+
+.PHONY: excerpt
+excerpt: ## Write the README's table of codecs anew from docs/results
+	go test ./internal/cli -run ReadmeShows -update
+
+.PHONY: breaking
+breaking: $(BUF) ## Fail if proto/ breaks clients of the last release, or if buf would not see that
+	$(BUF) breaking --against $(RELEASED)
+	@copy=$$(mktemp -d) && trap 'rm -r "$$copy"' EXIT && cp -r buf.yaml proto third_party "$$copy" && \
+	sed -i 's/string order_id = 1/string order_number = 1/' "$$copy"/proto/tare/orders/v1/*.proto && \
+	! $(BUF) breaking "$$copy" --against $(RELEASED) > "$$copy"/said && grep -q 'changed name from "order_id"' "$$copy"/said || \
+	{ echo 'buf did not see that a field was renamed'; exit 1; }
+
+.PHONY: released
+released: $(BUF) ## Take proto/ as what is released, at a release
+	$(BUF) build --exclude-source-info -o $(RELEASED)
+
+.PHONY: evolution
+evolution: ## Write docs/evolution.md anew from what codecs do
+	go test ./codec/codectest/evolution -run Documented -update
 
 .PHONY: web
 web: $(WEB) ## Build the page that orders, clients/web

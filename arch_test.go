@@ -55,6 +55,7 @@ var importRules = []importRule{
 	{"stats/statstest", []string{"record", "stats"}, noPackage, reasonJoints},
 	{"*/*test", join(interfaces, generated, []string{"protocol/protocoltest/conformance", "service/validate"}), implTests, "a contract is held against whatever it is given"},
 	{"protocol/protocoltest/conformance", join([]string{"rpc"}, generated), implTests, "the conformance service is a workload of its own"},
+	{"codec/codectest/evolution", join([]string{"codec", "rpc"}, generated), []string{"catalog"}, "changes of a schema are met with whatever codec is given; its test takes all that there are"},
 	{"codec/*", join([]string{"codec", "rpc", "setting", "workload/*/clinical"}, generated), implTests, reasonImpl + "; one with a schema of its own binds to the messages of a workload"},
 	{"compress/*", []string{"compress", "setting"}, implTests, reasonImpl},
 	{"protocol/*", join([]string{"protocol", "codec", "compress", "rpc", "setting"}, generated), implTests, reasonImpl},
@@ -88,10 +89,12 @@ var importRules = []importRule{
 	{"peers/*", join(interfaces, experiment, around, []string{"catalog", "peers/golang/phase"}), implTests, reasonGiven},
 	{"peers/golang/phase", join(around, []string{"catalog", "codec", "lean", "load", "record"}), noPackage, "samples are charged by packages and interfaces' methods, which a Catalog tells, and never by names"},
 
+	{"codecbench", []string{"codec", "compress", "record", "rpc", "workload"}, join(implTests, []string{"workload/*"}), "codecs are weighed by themselves, and are given: it knows no protocol and judges nothing"},
+
 	{"calibrate", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate/known"}), implTests, "known weights are weighed by the whole flow, as any comparison is, and are given a Catalog"},
 	{"calibrate/known", []string{"protocol", "rpc", "setting", "load"}, implTests, "a known server is a protocol like others, and knows no workload"},
 
-	{"internal/cli", join(interfaces, experiment, []string{"catalog", "peers/golang", "calibrate", "call", "call/*", "link", "link/*", "service", "service/*", "internal/..."}), join(implTests, []string{"store/*/*test", "workload/*/dataset"}), reasonGiven},
+	{"internal/cli", join(interfaces, experiment, []string{"catalog", "codecbench", "peers/golang", "calibrate", "call", "call/*", "link", "link/*", "service", "service/*", "internal/..."}), join(implTests, []string{"store/*/*test", "workload/*/dataset"}), reasonGiven},
 	{"internal/*", noPackage, noPackage, "what no reader of the design needs stands on nothing of the design"},
 	{"cmd/tare", []string{"catalog", "internal/cli"}, noPackage, "main is a few lines"},
 	{".", noPackage, []string{"catalog"}, "the root holds tests of the whole tree"},

@@ -7,7 +7,9 @@ import (
 	"syscall"
 
 	"github.com/tare-bench/tare/call/wire"
+	"github.com/tare-bench/tare/codecbench"
 	"github.com/tare-bench/tare/link"
+	"github.com/tare-bench/tare/record"
 	"github.com/tare-bench/tare/runner"
 	"github.com/tare-bench/tare/stats"
 )
@@ -19,12 +21,14 @@ var hints = []struct {
 	text string
 }{
 	{is(fs.ErrExist), "give another folder with --out; results are never overwritten"},
+	{is(record.ErrNotResults), "tare report prints what tare compare keeps, and tare codecs --from what tare codecs does"},
 	{is(syscall.ENOSPC), "free some space, or give a folder on another disk with --out; what was kept until now can be printed with tare report"},
 	{is(syscall.EADDRINUSE), "another program listens there; give another address with --listen"},
 	{is(link.ErrNotPermitted), "run as root, or as a user with these rights; a link without losses can be had with by=relay"},
 	{is(syscall.EACCES), "this user may not; look at the permissions of what the error names"},
 	{is(errUnjudged), "measure for longer, with --for or --calls, and in --blocks 5 or more; find out why calls fail"},
 	{as[*stats.IncomparableError], "compare runs of the same workload, leg, parameters, link, load, driver and store; only when, where and with which versions they ran may differ"},
+	{as[*codecbench.WrongError], "to time unequal work would compare nothing; mend the codec, or leave it out with --codecs"},
 	{as[*runner.AnswerError], "to time unequal work would compare nothing; call the service by itself with tare serve and mend it first"},
 	{says("unknown protocol", "unknown codec", "unknown compressor", "no setting", "is spelled PROTOCOL"), "tare stacks lists what stacks are made of"},
 	{func(err error) bool { return says("compile schema")(err) && errors.Is(err, fs.ErrNotExist) }, "say where the files that are imported are, with -I FOLDER"},

@@ -147,7 +147,7 @@ machine, and prints ratios with intervals that can be trusted.`,
 	root.AddCommand(
 		a.compareCommand(), a.planCommand(), a.reportCommand(),
 		a.serveCommand(), a.callCommand(), a.decodeCommand(),
-		a.dataCommand(), a.stacksCommand(), a.calibrateCommand(), a.peerCommand(),
+		a.dataCommand(), a.stacksCommand(), a.codecsCommand(), a.codecBlockCommand(), a.calibrateCommand(), a.peerCommand(),
 	)
 	return root
 }

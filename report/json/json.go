@@ -30,3 +30,6 @@ func write(w io.Writer, d any) error {
 	}
 	return nil
 }
+
+// RenderCodecs writes a run of codecs likewise.
+func (Renderer) RenderCodecs(w io.Writer, c *report.Codecs) error { return write(w, c) }
