@@ -117,6 +117,25 @@ type Stream interface {
 	Send(any) error
 }
 
+// Refuser is a Handler that can say of a call, before it is handed it, that it
+// would not take it on. A server asks as early as its library lets it, so that a
+// refusal costs next to nothing, and answers with the error. It hands over every
+// other call; Handle may still refuse it.
+type Refuser interface {
+	Handler
+	// Refuse gives the *Error that a call of m would end with, or nil. It is called
+	// concurrently, and never blocks.
+	Refuse(m *Method) error
+}
+
+// Refusal is h's Refuse, and nil where h has none.
+func Refusal(h Handler, m *Method) error {
+	if r, ok := h.(Refuser); ok {
+		return r.Refuse(m)
+	}
+	return nil
+}
+
 // HandlerFunc is a function as a Handler.
 type HandlerFunc func(ctx context.Context, m *Method, s Stream) error
 

@@ -19,6 +19,10 @@ import (
 	"github.com/tare-bench/tare/setting"
 )
 
+func TestCallsAreRefusedBeforeTheyAreHandedOver(t *testing.T) {
+	protocoltest.RefusesEarly(t, connect.New(), protocoltest.Stack{Codec: proto.Codec{}})
+}
+
 func TestContract(t *testing.T) {
 	protocols := map[string]connect.Protocol{"Connect": connect.New(), "gRPC-Web": connect.NewWeb()}
 	stacks := map[string]protocoltest.Stack{

@@ -71,7 +71,11 @@ func (m *method) handler(h rpc.Handler, o protocol.Options) http.Handler {
 		connect.WithReadMaxBytes(o.MaxMessage))
 	switch m.Kind {
 	case rpc.Unary:
-		return connect.NewUnaryHandler(m.path, m.answerOne(h), options...)
+		answer := connect.NewUnaryHandler(m.path, m.answerOne(h), options...)
+		if r, ok := h.(rpc.Refuser); ok {
+			return m.unlessRefused(r, answer, connect.NewErrorWriter(options...))
+		}
+		return answer
 	case rpc.ServerStream:
 		return connect.NewServerStreamHandler(m.path, m.answerMany(h), options...)
 	case rpc.ClientStream:
@@ -79,6 +83,29 @@ func (m *method) handler(h rpc.Handler, o protocol.Options) http.Handler {
 	default:
 		return connect.NewBidiStreamHandler(m.path, m.converseWith(h), options...)
 	}
+}
+
+// discarded is how much of a body that nobody read net/http's server throws away
+// on HTTP/1.1, so that the connection can carry its answer.
+const discarded = 256 << 10
+
+// unlessRefused asks r before connect reads anything of a request; connect takes
+// a body whole that is long, or as long as it will be, before r is asked again.
+func (m *method) unlessRefused(r rpc.Refuser, answer http.Handler, failures *connect.ErrorWriter) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		var err error
+		if q.ProtoMajor >= 2 || q.ContentLength >= 0 && q.ContentLength <= discarded {
+			err = r.Refuse(m.Method)
+		}
+		if err == nil {
+			answer.ServeHTTP(w, q)
+			return
+		}
+		if wait := rpc.ErrorOf(err).RetryAfter; wait > 0 && failures.IsSupported(q) {
+			w.Header().Set(protocol.RetryAfterField, protocol.FormatRetryAfter(wait))
+		}
+		_ = failures.Write(w, q, sendable(err)) // the caller is gone
+	})
 }
 
 func (m *method) answerOne(h rpc.Handler) func(context.Context, *connect.Request[unaryCall]) (*connect.Response[message], error) {

@@ -35,6 +35,10 @@ func TestContract(t *testing.T) {
 	}
 }
 
+func TestCallsAreRefusedBeforeTheyAreHandedOver(t *testing.T) {
+	protocoltest.RefusesEarly(t, grpc.New(), protocoltest.Stack{Codec: proto.Codec{}})
+}
+
 // TestBrokenCallerEndsAConversation has a caller fail that both sends and
 // receives: the handler must not wait for it.
 func TestBrokenCallerEndsAConversation(t *testing.T) {

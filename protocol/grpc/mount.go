@@ -36,7 +36,7 @@ const (
 func (Protocol) Mount(svcs []*rpc.Service, h rpc.Handler, o protocol.Options, l protocol.Limits) (protocol.Mount, error) {
 	s := &server{health: newHealth(svcs), draining: make(chan struct{})}
 	for _, at := range []**grpc.Server{&s.native, &s.web} {
-		*at = grpc.NewServer(append(mountOptions(o, l), grpc.StreamInterceptor(s.endWithServer))...)
+		*at = grpc.NewServer(append(append(mountOptions(o, l), refusing(svcs, h)...), grpc.StreamInterceptor(s.endWithServer))...)
 		for _, svc := range svcs {
 			desc, err := describe(svc, o)
 			if err != nil {

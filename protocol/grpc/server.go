@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/tap"
 
 	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
@@ -21,7 +22,7 @@ func (Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h r
 	if err != nil {
 		return err
 	}
-	server := grpc.NewServer(serverOptions(o)...)
+	server := grpc.NewServer(append(serverOptions(o), refusing([]*rpc.Service{svc}, h)...)...)
 	server.RegisterService(desc, h)
 	// Serve returns only when GracefulStop has.
 	unhook := context.AfterFunc(ctx, server.GracefulStop)
@@ -46,6 +47,29 @@ func serverOptions(o protocol.Options) []grpc.ServerOption {
 			grpc.RPCDecompressor(newDecompressor(o.Compressor, o.MaxMessage))) //nolint:staticcheck // see compressor
 	}
 	return options
+}
+
+// refusing has grpc-go ask h, if it is one that may refuse unasked, before it
+// makes a stream of a call.
+func refusing(svcs []*rpc.Service, h rpc.Handler) []grpc.ServerOption {
+	r, ok := h.(rpc.Refuser)
+	if !ok {
+		return nil
+	}
+	methods := make(map[string]*rpc.Method)
+	for _, svc := range svcs {
+		for _, m := range svc.Methods {
+			methods[m.Path()] = m
+		}
+	}
+	return []grpc.ServerOption{grpc.InTapHandle(func(ctx context.Context, i *tap.Info) (context.Context, error) {
+		if m := methods[i.FullMethodName]; m != nil {
+			if err := r.Refuse(m); err != nil {
+				return ctx, statusOf(err)
+			}
+		}
+		return ctx, nil
+	})}
 }
 
 // describe gives what protoc-gen-go-grpc would have generated for svc.

@@ -9,12 +9,14 @@
 package protocoltest
 
 import (
+	"context"
 	"slices"
 	"testing"
 
 	"github.com/tare-bench/tare/codec"
 	"github.com/tare-bench/tare/compress"
 	"github.com/tare-bench/tare/protocol"
+	"github.com/tare-bench/tare/protocol/protocoltest/conformance"
 	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/setting"
 )
@@ -48,6 +50,29 @@ func Run(t *testing.T, p protocol.Protocol, stack Stack) {
 		})
 	}
 }
+
+// RefusesEarly holds p to asking an rpc.Refuser before it hands over a short call,
+// which the contract leaves to what the protocol's library can do.
+func RefusesEarly(t *testing.T, p protocol.Protocol, stack Stack) {
+	t.Helper()
+	settings, err := setting.Resolve(p.Spec().Settings, stack.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handed := rpc.HandlerFunc(func(context.Context, *rpc.Method, rpc.Stream) error {
+		t.Error("a call that would be refused was handed over")
+		return overload
+	})
+	_, c := (&suite{protocol: p, stack: stack, settings: settings}).start(t, refuser{handed})
+	_, err = call(patient(t), c, conformance.Echo, &conformance.EchoRequest{Item: conformance.Ordinary()})
+	wantFailure(t, err, overload)
+}
+
+// refuser refuses every call, and lets its handler have those about which it was
+// not asked.
+type refuser struct{ rpc.Handler }
+
+func (refuser) Refuse(*rpc.Method) error { return overload }
 
 // check is one clause of the contract, for protocols that carry what it needs.
 type check struct {

@@ -12,6 +12,10 @@ import (
 	"github.com/tare-bench/tare/protocol/rest"
 )
 
+func TestCallsAreRefusedBeforeTheyAreHandedOver(t *testing.T) {
+	protocoltest.RefusesEarly(t, rest.New(), protocoltest.Stack{Codec: json.Codec{}})
+}
+
 func TestContract(t *testing.T) {
 	for name, stack := range map[string]protocoltest.Stack{
 		"plain structs":         {Codec: json.Codec{}},

@@ -51,6 +51,10 @@ type server struct {
 }
 
 func (s *server) unary(w http.ResponseWriter, r *http.Request) {
+	if err := rpc.Refusal(s.handler, s.method); err != nil {
+		answerFailure(w, err)
+		return
+	}
 	ctx, cancel, err := s.begin(w, r)
 	if err != nil {
 		answerFailure(w, err)

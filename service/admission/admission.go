@@ -56,6 +56,7 @@ type Gate struct {
 	working int
 	queue   list.List     // of *waiter
 	mean    time.Duration // that a call is at work, over the last few dozen; 0 before the first
+	last    *rpc.Error    // that full gave
 }
 
 // waiter is a call that waits. The gate's lock guards all but turn.
@@ -87,6 +88,20 @@ func (g *Gate) Handle(ctx context.Context, m *rpc.Method, s rpc.Stream) error {
 	return g.within.Handle(ctx, m, s)
 }
 
+// Refuse implements rpc.Refuser: while all places are taken, a unary call is
+// refused before anything of it is read.
+func (g *Gate) Refuse(m *rpc.Method) error {
+	if m.Kind != rpc.Unary {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.working < g.limits.AtWork || g.queue.Len() < g.limits.Waiting {
+		return nil
+	}
+	return g.full()
+}
+
 // stream admits a call that may stay open as long as its caller likes: one
 // that waited for a place would wait for as long, and one that took a unary
 // call's would keep it.
@@ -109,12 +124,12 @@ func (g *Gate) enter(ctx context.Context) error {
 	waiting := g.queue.Len()
 	wait := g.estimate(waiting + 1)
 	due, hurried := ctx.Deadline()
-	var why string
+	var err error
 	switch {
 	case waiting >= g.limits.Waiting:
-		why = "too many calls: all places are taken, at work and waiting"
+		err = g.full()
 	case hurried && wait > time.Until(due):
-		why = "too many calls: the deadline passes before this one's turn"
+		err = refusal("too many calls: the deadline passes before this one's turn", wait)
 	default:
 		w := &waiter{turn: make(chan struct{})}
 		w.place = g.queue.PushBack(w)
@@ -122,7 +137,19 @@ func (g *Gate) enter(ctx context.Context) error {
 		return g.await(ctx, w)
 	}
 	g.mu.Unlock()
-	return refusal(why, wait)
+	return err
+}
+
+// full is why a call is refused while all places are taken. It is the same error
+// for as long as it says the same, so that a server need not encode it anew.
+func (g *Gate) full() *rpc.Error {
+	const step = 10 * time.Millisecond // finer than any caller waits
+	wait := g.estimate(g.queue.Len() + 1)
+	e := refusal("too many calls: all places are taken, at work and waiting", (wait+step-1).Truncate(step))
+	if g.last == nil || g.last.RetryAfter != e.RetryAfter {
+		g.last = e
+	}
+	return g.last
 }
 
 // await waits for w's turn. Turns are in the order of arrival: as no call waits

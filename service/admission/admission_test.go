@@ -2,6 +2,7 @@ package admission_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -115,6 +116,30 @@ func TestCallsBeyondTheLimitsWaitInTurnOrAreRefused(t *testing.T) {
 		}
 		c.call(t.Context(), unary, job{"f", 0})
 		c.want(t, "f", rpc.OK, 2*time.Second)
+	})
+}
+
+// While all places are taken, a unary call is told so before it is handed over.
+func TestCallsAreRefusedUnreadWhileAllPlacesAreTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCaller(t, new(office), admission.Limits{AtWork: 1, Waiting: 1, Wait: time.Minute, Streams: 1})
+		refused := func(m *rpc.Method) error { return rpc.Refusal(c.gate, m) }
+		c.call(t.Context(), unary, job{"works", time.Second})
+		if err := refused(unary); err != nil {
+			t.Errorf("one may wait, and is told %v", err)
+		}
+		c.call(t.Context(), unary, job{"waits", time.Second})
+		var e *rpc.Error
+		if err := refused(unary); !errors.As(err, &e) || e.Code != rpc.ResourceExhausted || e.RetryAfter == 0 {
+			t.Errorf("all places are taken, and one more is told %v", err)
+		}
+		if err := refused(watch); err != nil {
+			t.Errorf("a stream waits for no place of a unary call, and is told %v", err)
+		}
+		c.wg.Wait()
+		if err := refused(unary); err != nil {
+			t.Errorf("all places are free, and one is told %v", err)
+		}
 	})
 }
 

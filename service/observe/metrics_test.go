@@ -81,6 +81,26 @@ func TestCallsAreCounted(t *testing.T) {
 		`rpc_client_handled_total{code="UNAVAILABLE",`+labels+`} 1`)
 }
 
+// refusing refuses every call before it is handed over.
+type refusing struct{ conformance.Handler }
+
+func (refusing) Refuse(*rpc.Method) error {
+	return rpc.Errorf(rpc.ResourceExhausted, "too many calls")
+}
+
+func TestCallsThatAreRefusedUnreadAreCounted(t *testing.T) {
+	o := newObserver(t, observe.Config{})
+	h := o.Server(refusing{}, conformance.Service)
+	if err := rpc.Refusal(h, conformance.Echo); rpc.ErrorOf(err).Code != rpc.ResourceExhausted {
+		t.Errorf("refused with %v", err)
+	}
+	const labels = `method="Echo",service="tare.conformance.v1.ConformanceService"`
+	wantSeries(t, o,
+		`rpc_server_started_total{`+labels+`} 1`,
+		`rpc_server_handled_total{code="RESOURCE_EXHAUSTED",`+labels+`} 1`,
+		`rpc_server_in_flight{`+labels+`} 0`)
+}
+
 func TestMethodsThatNobodyDeclaredAreCountedToo(t *testing.T) {
 	o := newObserver(t, observe.Config{})
 	_ = echoed(t.Context(), o.Server(conformance.Handler{}), rpc.OK)

@@ -150,6 +150,19 @@ func (s *server) Handle(ctx context.Context, m *rpc.Method, st rpc.Stream) (err 
 	return s.next.Handle(ctx, m, st)
 }
 
+// Refuse implements rpc.Refuser. A call that is refused so early is counted, and
+// leaves neither line nor span: in an overload there would be little else.
+func (s *server) Refuse(m *rpc.Method) error {
+	err := rpc.Refusal(s.next, m)
+	if err != nil {
+		meter := s.meters.of(m)
+		meter.begin()
+		meter.end(nil, codeOf(err), 0)
+		err = outside(err)
+	}
+	return err
+}
+
 // client observes calls that go out.
 type client struct {
 	*Observer
