@@ -199,7 +199,7 @@ func (d *document) entry(value []byte, line int64) error {
 	}
 	if e.Request != nil {
 		d.losses.rest(bundleType+".entry.request", e.Request.Rest)
-		if e.Request.Method != "PUT" && e.Request.Method != "POST" {
+		if e.Request.Method != "PUT" && e.Request.Method != "POST" { //nolint:usestdlibvars // nothing is called
 			return d.give(Entry{ID: uuidOf(e.FullURL), Line: line, Err: &FieldError{
 				"request.method", fmt.Sprintf("is %q of %q: only resources that are written can be taken", e.Request.Method, shortened(e.Request.URL)),
 			}})
