@@ -3,7 +3,9 @@
 //
 // A long run keeps millions of records, and the collector must not spend more
 // on them as they grow in number, or the store's weight would drift into every
-// stack's figures: so records are bytes in tables without pointers.
+// stack's figures: so records are bytes in tables without pointers. What is
+// replaced for good is kept as versions, of which a reader sees those of one
+// instant.
 package memory
 
 import (
@@ -44,11 +46,13 @@ func (Kind) Remove(context.Context, string) error { return nil }
 
 // Store implements every interface of package store.
 type Store struct {
-	orders   *table
-	journal  *journal
-	payments *table
-	refunds  *table
-	accounts accounts
+	orders     *table
+	journal    *journal
+	payments   *table
+	refunds    *table
+	accounts   accounts
+	statements *versions
+	visits     *versions
 }
 
 // New makes an empty store.
@@ -56,6 +60,7 @@ func New() *Store {
 	return &Store{
 		orders: newTable(), journal: newJournal(),
 		payments: newTable(), refunds: newTable(), accounts: accounts{balance: map[account]int64{}},
+		statements: newVersions(), visits: newVersions(),
 	}
 }
 

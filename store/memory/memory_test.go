@@ -31,6 +31,7 @@ func TestContractWhereHashesCollide(t *testing.T) {
 	storetest.Run(t, func(*testing.T) store.Store {
 		s := New()
 		s.orders, s.payments, s.refunds = newTableOf(same), newTableOf(same), newTableOf(same)
+		s.statements, s.visits = newVersionsOf(same), newVersionsOf(same)
 		return s
 	})
 }

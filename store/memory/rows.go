@@ -144,3 +144,23 @@ func (r *reader) string() string {
 }
 
 func (r *reader) money() store.Money { return store.Money{Currency: r.string(), Minor: r.varint()} }
+
+func appendStrings(b []byte, all []string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(all)))
+	for _, s := range all {
+		b = appendString(b, s)
+	}
+	return b
+}
+
+func (r *reader) strings() []string {
+	n := r.uvarint()
+	if n == 0 {
+		return nil
+	}
+	all := make([]string, n)
+	for i := range all {
+		all[i] = r.string()
+	}
+	return all
+}

@@ -45,6 +45,10 @@ var parts = []struct {
 	{"Payments", keeps[store.Payments], paymentTests},
 	{"Payments", keeps[store.Payments], refundTests},
 	{"Everything", keeps[all], modelTests},
+	{"Statements", keeps[store.Statements], statementTests},
+	{"Statements", keeps[store.Statements], cursorTests},
+	{"Statements", keeps[store.Statements], statementModelTests},
+	{"Visits", keeps[store.Visits], visitTests},
 }
 
 func keeps[I any](s store.Store) bool {
