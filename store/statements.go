@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -13,6 +14,29 @@ type Statement struct {
 	Body    []byte
 	Number  int64     // above 0; grows from statement to statement as their IDs first come
 	Updated time.Time // when this content came; UTC, in whole microseconds
+}
+
+// OwnStatements gives statements as a database keeps them, with none of the
+// caller's memory, and how many bytes they are: a store that commits for its
+// callers may still read them when one that no longer waits uses its own again.
+// It refuses, with ErrInvalid, what is no text.
+func OwnStatements(all []Statement) (own []Statement, bytes int, err error) {
+	for i := range all {
+		if err := CheckText(all[i].ID, all[i].Subject); err != nil {
+			return nil, 0, fmt.Errorf("put statement %d of %d: %w", i+1, len(all), err)
+		}
+		bytes += len(all[i].Body)
+	}
+	own = make([]Statement, len(all))
+	bodies := make([]byte, 0, bytes)
+	for i, s := range all {
+		from := len(bodies)
+		bodies = append(bodies, s.Body...)
+		s.Body = bodies[from:len(bodies):len(bodies)] // never nil, which is no content
+		bytes += len(s.ID) + len(s.Subject)
+		own[i] = s
+	}
+	return own, bytes, nil
 }
 
 // Outcome is what became of a statement that was put.

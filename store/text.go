@@ -38,6 +38,14 @@ func (o *Order) CheckText() error {
 	return nil
 }
 
+// CheckText is of what of v is text.
+func (v *Visit) CheckText() error {
+	if err := CheckText(v.ID, v.Patient, v.SignedBy); err != nil {
+		return err
+	}
+	return CheckText(v.Procedures...)
+}
+
 // lineJSON is an order's line as databases keep it.
 type lineJSON struct {
 	SKU            string `json:"sku"`
@@ -73,6 +81,26 @@ func ParseLines(text string) ([]OrderLine, error) {
 		lines[i] = OrderLine(l)
 	}
 	return lines, nil
+}
+
+// FormatNames gives names as JSON, as FormatLines does with lines.
+func FormatNames(names []string) (string, error) {
+	if len(names) == 0 {
+		return "[]", nil
+	}
+	text, err := json.Marshal(names)
+	if err != nil {
+		return "", fmt.Errorf("format names: %w", err)
+	}
+	return string(text), nil
+}
+
+// ParseNames reads what FormatNames gave.
+func ParseNames(text string) (names []string, err error) {
+	if err := json.Unmarshal([]byte(text), &names); err != nil {
+		return nil, fmt.Errorf("parse names: %w", err)
+	}
+	return names, nil
 }
 
 // NameApart gives, of a name that may hold anything, one of letters, digits,

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -18,6 +19,14 @@ const (
 	VisitInProgress
 	VisitSigned
 )
+
+// Check says with ErrInvalid that there is no such status.
+func (s VisitStatus) Check() error {
+	if s < VisitCreated || s > VisitSigned {
+		return fmt.Errorf("keep visit with status %d: %w: there is none such", s, ErrInvalid)
+	}
+	return nil
+}
 
 // Visit is a visit as it is kept. Times are UTC, in whole microseconds.
 type Visit struct {
@@ -43,7 +52,7 @@ type Visits interface {
 	// ChangeVisit puts v in the place of the visit of its ID and Revision, and
 	// gives it as it is kept. Number and Created of v are not read. Where the one
 	// that is kept has another revision, ErrChanged; where there is none,
-	// ErrNotFound.
+	// ErrNotFound. What v.Status.Check refuses, it does too.
 	ChangeVisit(ctx context.Context, v Visit) (Visit, error)
 	// VisitByID gives the visit kept under an ID, or ErrNotFound.
 	VisitByID(ctx context.Context, id string) (Visit, error)

@@ -39,6 +39,9 @@ func (s *Store) ChangeVisit(ctx context.Context, given store.Visit) (store.Visit
 	if err := ctx.Err(); err != nil {
 		return store.Visit{}, err
 	}
+	if err := given.Status.Check(); err != nil {
+		return store.Visit{}, err
+	}
 	v := s.visits
 	v.mu.Lock()
 	defer v.mu.Unlock()

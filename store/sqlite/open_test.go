@@ -3,6 +3,7 @@ package sqlite
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -123,7 +124,7 @@ func TestFilesAreTheUsersOwn(t *testing.T) {
 func TestCommitsAreSynced(t *testing.T) {
 	s := opened(t, "sqlite:"+filepath.Join(t.TempDir(), "a.db"))
 	defer s.Close()
-	for pragma, want := range map[string]string{"synchronous": "2", "journal_mode": "wal", "foreign_keys": "1", "application_id": "1952543333", "user_version": "1"} {
+	for pragma, want := range map[string]string{"synchronous": "2", "journal_mode": "wal", "foreign_keys": "1", "application_id": "1952543333", "user_version": fmt.Sprint(len(migrations))} {
 		var got string
 		if err := s.write.conn.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
 			t.Errorf("%s is %s, %v; want %s", pragma, got, err, want)
@@ -170,7 +171,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		"text.db":   "no SQLite database: name another file",
 		"other.db":  "another program's database: name another file",
 		"marked.db": "another program's database",
-		"newer.db":  "version 99 and this program knows 1: use the newer program",
+		"newer.db":  fmt.Sprintf("version 99 and this program knows %d: use the newer program", len(migrations)),
 	} {
 		s, err := Kind{}.Open(t.Context(), "sqlite:"+in(name))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), in(name)) {

@@ -12,7 +12,11 @@ import (
 // reader are the statements that read. A connection that reads sees what was
 // committed before its statement began, and waits for no writer.
 type reader struct {
-	order, before, beforeOf, changes, pending, payment *sql.Stmt
+	order, before, beforeOf, changes, pending, payment   *sql.Stmt
+	statement, statements, statementsOf, countStatements *sql.Stmt
+	visit, visits, visitsOf                              *sql.Stmt
+
+	all []*sql.Stmt
 }
 
 func newReader(ctx context.Context, db *sql.DB) (r reader, err error) {
@@ -23,20 +27,27 @@ func newReader(ctx context.Context, db *sql.DB) (r reader, err error) {
 		&r.changes:  "SELECT " + orderColumns + " FROM orders WHERE revision > ? ORDER BY revision LIMIT ?",
 		&r.pending:  "SELECT " + orderColumns + " FROM orders WHERE status = 'pending' AND created_us < ? ORDER BY created_us, number LIMIT ?",
 		&r.payment:  paymentByID,
+
+		&r.statement:       statementByID,
+		&r.statements:      statementsAll,
+		&r.statementsOf:    statementsOf,
+		&r.countStatements: "SELECT count(*) FROM statements",
+		&r.visit:           visitByID,
+		&r.visits:          visitsFrom + "WHERE number < ? ORDER BY number DESC LIMIT ?",
+		&r.visitsOf:        visitsFrom + "WHERE patient = ? AND number < ? ORDER BY number DESC LIMIT ?",
 	} {
 		if *to, err = db.PrepareContext(ctx, text); err != nil {
 			return r, err
 		}
+		r.all = append(r.all, *to)
 	}
 	return r, nil
 }
 
 func (r *reader) close() error {
 	var errs []error
-	for _, s := range []*sql.Stmt{r.order, r.before, r.beforeOf, r.changes, r.pending, r.payment} {
-		if s != nil {
-			errs = append(errs, s.Close())
-		}
+	for _, s := range r.all {
+		errs = append(errs, s.Close())
 	}
 	return errors.Join(errs...)
 }

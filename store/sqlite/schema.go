@@ -57,6 +57,32 @@ CREATE TABLE refunds (
 	PRIMARY KEY (payment_id, id)
 ) STRICT, WITHOUT ROWID;
 `,
+	// 2
+	`
+CREATE TABLE statements (
+	number INTEGER PRIMARY KEY,
+	id TEXT NOT NULL UNIQUE,
+	subject TEXT NOT NULL,
+	updated_us INTEGER NOT NULL,
+	body BLOB NOT NULL -- last: what goes to other pages is read by who wants it alone
+) STRICT;
+CREATE INDEX statements_of_subject ON statements (subject, number);
+
+CREATE TABLE visits (
+	number INTEGER PRIMARY KEY,
+	id TEXT NOT NULL UNIQUE,
+	patient TEXT NOT NULL,
+	status TEXT NOT NULL CHECK (status IN ('created', 'in progress', 'signed')),
+	procedures TEXT NOT NULL, -- JSON
+	signed_by TEXT NOT NULL,
+	revision INTEGER NOT NULL,
+	created_us INTEGER NOT NULL,
+	updated_us INTEGER NOT NULL,
+	added_patient TEXT NOT NULL, -- with which it was added, to know it again
+	added_procedures TEXT NOT NULL
+) STRICT;
+CREATE INDEX visits_of_patient ON visits (patient, number);
+`,
 }
 
 // migrate brings a database to the newest schema, in one transaction, so that

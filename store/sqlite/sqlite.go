@@ -38,6 +38,9 @@ const (
 	batchBytes = 1 << 20
 )
 
+// cursors may be open at one time; who comes then waits for one to end.
+const cursors = 16
+
 // Open opens the file at an address, and makes it if there is none.
 func (k Kind) Open(ctx context.Context, text string) (store.Store, error) {
 	s, err := open(ctx, text, patience)
@@ -55,6 +58,9 @@ type Store struct {
 	queue  *groupcommit.Queue[operation]
 	reads  *sql.DB
 	read   reader
+	// cursors are connections of their own, so that what is streamed to slow
+	// readers keeps no other read waiting.
+	cursors *sql.DB
 }
 
 func open(ctx context.Context, text string, patience time.Duration) (_ *Store, err error) {
@@ -85,6 +91,9 @@ func open(ctx context.Context, text string, patience time.Duration) (_ *Store, e
 		return nil, err
 	}
 	if s.read, err = newReader(ctx, s.reads); err != nil {
+		return nil, err
+	}
+	if s.cursors, err = database(a.file, cursors, wait, "query_only(1)"); err != nil {
 		return nil, err
 	}
 	ops := batchOps
@@ -134,6 +143,9 @@ func (s *Store) Close() error {
 	var errs []error
 	if s.reads != nil {
 		errs = append(errs, s.read.close(), s.reads.Close())
+	}
+	if s.cursors != nil {
+		errs = append(errs, s.cursors.Close())
 	}
 	if s.write != nil {
 		errs = append(errs, s.write.close())

@@ -33,9 +33,14 @@ type writer struct {
 	newest, addOrder, settle, order                            *sql.Stmt
 	take, openAccount, give, addPayment, payment, markRefunded *sql.Stmt
 	addRefund, refund                                          *sql.Stmt
+	newestStatement, addVisit, changeVisit, visit              *sql.Stmt
+	put                                                        [len(putSizes)]*sql.Stmt
 
 	drawn            bool // number and revision are of this transaction
 	number, revision int64
+	statementDrawn   bool // likewise of statements
+	statement        int64
+	args             []any
 }
 
 func newWriter(ctx context.Context, db *sql.DB) (_ *writer, err error) {
@@ -51,7 +56,7 @@ func newWriter(ctx context.Context, db *sql.DB) (_ *writer, err error) {
 	if err := migrate(ctx, w.conn); err != nil {
 		return nil, err
 	}
-	for to, text := range map[**sql.Stmt]string{
+	texts := map[**sql.Stmt]string{
 		&w.begin:    "BEGIN IMMEDIATE",
 		&w.end:      "COMMIT",
 		&w.rollback: "ROLLBACK",
@@ -70,7 +75,19 @@ func newWriter(ctx context.Context, db *sql.DB) (_ *writer, err error) {
 		&w.markRefunded: "UPDATE payments SET refunded_minor = ? WHERE id = ?",
 		&w.addRefund:    "INSERT INTO refunds (payment_id, id, asked_minor, given_minor, refunded_minor, balance_minor) VALUES (?, ?, ?, ?, ?, ?)",
 		&w.refund:       "SELECT asked_minor, given_minor, refunded_minor, balance_minor FROM refunds WHERE payment_id = ? AND id = ?",
-	} {
+
+		&w.newestStatement: "SELECT coalesce(max(number), 0) FROM statements",
+		&w.addVisit: `INSERT INTO visits (` + visitColumns + `)
+			VALUES ((SELECT coalesce(max(number), 0) + 1 FROM visits), ?, ?, ?, ?, '', 1, ?, ?, ?, ?)
+			ON CONFLICT (id) DO NOTHING RETURNING ` + visitColumns,
+		&w.changeVisit: `UPDATE visits SET patient = ?, status = ?, procedures = ?, signed_by = ?, updated_us = ?, revision = revision + 1
+			WHERE id = ? AND revision = ? RETURNING ` + visitColumns,
+		&w.visit: visitByID,
+	}
+	for i, rows := range putSizes {
+		texts[&w.put[i]] = putText(rows)
+	}
+	for to, text := range texts {
 		if *to, err = w.conn.PrepareContext(ctx, text); err != nil {
 			return nil, err
 		}
@@ -102,7 +119,7 @@ func (w *writer) commit(batch []operation) (err error) {
 			_, _ = w.rollback.Exec() // fails where SQLite has done so
 		}
 	}()
-	w.drawn = false
+	w.drawn, w.statementDrawn = false, false
 	for _, op := range batch {
 		if err := op.run(w); err != nil {
 			return err

@@ -64,3 +64,39 @@ func (a *alternate) PaymentByID(ctx context.Context, id string) (store.Payment, 
 func (a *alternate) Refund(ctx context.Context, r store.Refund) (store.Refunded, error) {
 	return a.next().Refund(ctx, r)
 }
+
+func (a *alternate) PutStatements(ctx context.Context, all []store.Statement) ([]store.Outcome, error) {
+	return a.next().PutStatements(ctx, all)
+}
+
+func (a *alternate) StatementByID(ctx context.Context, id string) (store.Statement, error) {
+	return a.next().StatementByID(ctx, id)
+}
+
+func (a *alternate) StatementsAfter(ctx context.Context, subject string, after int64, limit int) ([]store.Statement, error) {
+	return a.next().StatementsAfter(ctx, subject, after, limit)
+}
+
+func (a *alternate) EachStatement(ctx context.Context, subject string, after int64, do func(*store.Statement) error) error {
+	return a.next().EachStatement(ctx, subject, after, do)
+}
+
+func (a *alternate) CountStatements(ctx context.Context) (int64, error) {
+	return a.next().CountStatements(ctx)
+}
+
+func (a *alternate) AddVisit(ctx context.Context, v store.Visit) (store.Visit, error) {
+	return a.next().AddVisit(ctx, v)
+}
+
+func (a *alternate) ChangeVisit(ctx context.Context, v store.Visit) (store.Visit, error) {
+	return a.next().ChangeVisit(ctx, v)
+}
+
+func (a *alternate) VisitByID(ctx context.Context, id string) (store.Visit, error) {
+	return a.next().VisitByID(ctx, id)
+}
+
+func (a *alternate) VisitsBefore(ctx context.Context, patient string, before int64, limit int) ([]store.Visit, error) {
+	return a.next().VisitsBefore(ctx, patient, before, limit)
+}

@@ -25,6 +25,8 @@ type all interface {
 	store.Orders
 	store.OrderLists
 	store.Payments
+	store.Statements
+	store.Visits
 }
 
 // modelled makes drawn calls, and holds every answer against a model: the

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -63,6 +64,7 @@ func Outlives(t *testing.T, kind store.Kind, address string) {
 			}
 			last = whole(t, s.(all), last)
 			balanced(t, s.(all), prefix)
+			wholeCalls(t, s)
 		}()
 	}
 }
@@ -149,7 +151,20 @@ func writeOne(ctx context.Context, s all, id string, n int, out *os.File) error 
 		}
 	}
 	_, err = s.SettleOrder(ctx, o.ID, end)
-	return say("settled", err)
+	if err := say("settled", err); err != nil {
+		return err
+	}
+	_, err = s.PutStatements(ctx, toldStatements(id))
+	if err := say("put", err); err != nil {
+		return err
+	}
+	v, err := s.AddVisit(ctx, store.Visit{ID: id, Patient: o.User, Procedures: []string{id}, Created: noon})
+	if err := say("visited", err); err != nil {
+		return err
+	}
+	v.Status, v.SignedBy = store.VisitSigned, id
+	_, err = s.ChangeVisit(ctx, v)
+	return say("signed", err)
 }
 
 // told is all that is kept of an order, which its ID tells, so that a torn
@@ -179,6 +194,9 @@ func acknowledged(t *testing.T, s all, ack string) {
 	o, err := s.OrderByID(t.Context(), id)
 	if err != nil {
 		t.Errorf("%s: OrderByID: %v", ack, err)
+	}
+	if slices.Contains([]string{"put", "visited", "signed"}, what) {
+		acknowledgedCare(t, s.(store.Store), what, id)
 	}
 	if what == "settled" && o.Status != store.OrderPaid {
 		t.Errorf("%s, and stands at %d", ack, o.Status)

@@ -110,7 +110,7 @@ func visitNotFound(t *testing.T, s store.Store) {
 			t.Errorf("VisitByID(%q) = %+v, %v; want ErrNotFound", id, got, err)
 		}
 		v := aVisit(1)
-		v.ID, v.Revision = id, 1
+		v.ID, v.Revision, v.Status = id, 1, store.VisitSigned
 		if got, err := s.(store.Visits).ChangeVisit(t.Context(), v); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("ChangeVisit(%q) = %+v, %v; want ErrNotFound", id, got, err)
 		}
@@ -177,6 +177,13 @@ func visitChanges(t *testing.T, s store.Store) {
 		stale.Revision, stale.Procedures = revision, nil
 		if got, err := s.(store.Visits).ChangeVisit(t.Context(), stale); !errors.Is(err, store.ErrChanged) {
 			t.Errorf("ChangeVisit of revision %d = %+v, %v; want ErrChanged", revision, got, err)
+		}
+	}
+	for _, status := range []store.VisitStatus{0, store.VisitSigned + 1, 255} {
+		odd := second
+		odd.Status = status
+		if got, err := s.(store.Visits).ChangeVisit(t.Context(), odd); !errors.Is(err, store.ErrInvalid) {
+			t.Errorf("ChangeVisit to status %d = %+v, %v; want ErrInvalid", status, got, err)
 		}
 	}
 	hasVisit(t, s, second)
