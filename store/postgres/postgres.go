@@ -59,6 +59,11 @@ type Store struct {
 	sql      statements
 	orders   *groupcommit.Queue[orderChange]
 	payments *groupcommit.Queue[paymentChange]
+	puts     *groupcommit.Queue[putCall]
+	visits   *groupcommit.Queue[visitChange]
+	// cursors are connections of their own, so that what is streamed to slow
+	// readers keeps no other read waiting.
+	cursors *pgxpool.Pool
 }
 
 func open(ctx context.Context, text string) (_ *Store, err error) {
@@ -77,7 +82,9 @@ func open(ctx context.Context, text string) (_ *Store, err error) {
 		}
 	}()
 	writes := c.Copy()
-	writes.MaxConns, writes.MinConns, writes.MinIdleConns = 2, 0, 0 // one for each queue
+	writes.MaxConns, writes.MinConns, writes.MinIdleConns = 4, 0, 0 // one for each queue
+	walks := writes.Copy()
+	walks.MaxConns = cursors
 	if !strings.Contains(a.server, "pool_max_conns=") {
 		c.MaxConns = readers
 	}
@@ -85,6 +92,9 @@ func open(ctx context.Context, text string) (_ *Store, err error) {
 		return nil, err
 	}
 	if s.reads, err = pgxpool.NewWithConfig(ctx, c); err != nil {
+		return nil, err
+	}
+	if s.cursors, err = pgxpool.NewWithConfig(ctx, walks); err != nil {
 		return nil, err
 	}
 	migrating := func(conn *pgxpool.Conn) error { return migrate(ctx, conn.Conn(), a.schema) }
@@ -100,6 +110,12 @@ func open(ctx context.Context, text string) (_ *Store, err error) {
 	})
 	s.payments = groupcommit.New(groupcommit.Config[paymentChange]{
 		Commit: s.commitPayments, Alone: mayBeAlone, Size: paymentChange.size, MostOps: ops, MostBytes: batchBytes,
+	})
+	s.puts = groupcommit.New(groupcommit.Config[putCall]{
+		Commit: s.commitPuts, Alone: mayBeAlone, Size: putCall.size, MostOps: ops, MostBytes: batchBytes,
+	})
+	s.visits = groupcommit.New(groupcommit.Config[visitChange]{
+		Commit: s.commitVisits, Alone: mayBeAlone, Size: visitChange.size, MostOps: ops, MostBytes: batchBytes,
 	})
 	return s, nil
 }
@@ -126,6 +142,15 @@ func (s *Store) Close() error {
 	}
 	if s.payments != nil {
 		s.payments.Close()
+	}
+	if s.puts != nil {
+		s.puts.Close()
+	}
+	if s.visits != nil {
+		s.visits.Close()
+	}
+	if s.cursors != nil {
+		s.cursors.Close()
 	}
 	if s.reads != nil {
 		s.reads.Close()

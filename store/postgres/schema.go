@@ -59,6 +59,32 @@ CREATE TABLE SCHEMA.refunds (
 	PRIMARY KEY (payment_id, id)
 );
 `,
+	// 2
+	`
+CREATE TABLE SCHEMA.statements (
+	number bigint PRIMARY KEY,
+	id text COLLATE "C" NOT NULL UNIQUE,
+	subject text COLLATE "C" NOT NULL,
+	updated_at timestamptz NOT NULL,
+	body bytea NOT NULL
+);
+CREATE INDEX statements_of_subject ON SCHEMA.statements (subject, number);
+
+CREATE TABLE SCHEMA.visits (
+	number bigint PRIMARY KEY,
+	id text COLLATE "C" NOT NULL UNIQUE,
+	patient text COLLATE "C" NOT NULL,
+	status text NOT NULL CHECK (status IN ('created', 'in progress', 'signed')),
+	procedures json NOT NULL,
+	signed_by text NOT NULL,
+	revision bigint NOT NULL,
+	created_at timestamptz NOT NULL,
+	updated_at timestamptz NOT NULL,
+	added_patient text NOT NULL, -- with which it was added, to know it again
+	added_procedures json NOT NULL
+);
+CREATE INDEX visits_of_patient ON SCHEMA.visits (patient, number);
+`,
 }
 
 // lockKey is of an advisory lock that all stores of a schema share. Such locks

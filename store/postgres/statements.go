@@ -13,11 +13,22 @@ type statements struct {
 	begin, sync, lockAccounts, payments, refunds   string
 	open, setBalance, addPayment, setRefunded, end string
 	addRefund, payment                             string
+	// statements
+	lockPuts, newestStatement, put, putLast  string
+	statement, statementsAfter, statementsOf string
+	countStatements, orderByIndex            string
+	// visits
+	addVisit, changeVisit, visit, visitsByIDs string
+	visitsBefore, visitsOf                    string
 }
 
 const orderColumns = "o.id, o.user_name, o.lines::text, o.currency, o.total_minor, o.status, o.balance_minor, o.number, o.revision, o.created_at, o.updated_at"
 
 const paymentColumns = "p.id, p.user_name, p.currency, p.amount_minor, p.balance_minor, p.refunded_minor, p.created_at"
+
+const statementColumns = "s.number, s.id, s.subject, s.updated_at, s.body"
+
+const visitColumns = "v.number, v.id, v.patient, v.status, v.procedures::text, v.signed_by, v.revision, v.created_at, v.updated_at, v.added_patient, v.added_procedures::text"
 
 // synced has a commit wait for the disk even where the server's default is not
 // to: what is acknowledged stays.
@@ -26,7 +37,7 @@ const synced = "set_config('synchronous_commit', CASE current_setting('synchrono
 func newStatements(schema string) statements {
 	in := func(text string) string { return strings.ReplaceAll(text, "SCHEMA", schema) }
 	orders := "SELECT " + orderColumns + " FROM SCHEMA.orders o "
-	return statements{
+	all := statements{
 		lock: "SELECT pg_advisory_xact_lock($1), " + synced,
 
 		// It cannot fail for one row: what is there already is left out.
@@ -65,4 +76,45 @@ func newStatements(schema string) statements {
 			SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])`),
 		end: "COMMIT",
 	}
+	all.addClinical(in)
+	return all
+}
+
+func (all *statements) addClinical(in func(string) string) {
+	statements := "SELECT " + statementColumns + " FROM SCHEMA.statements s "
+	visits := "SELECT " + visitColumns + " FROM SCHEMA.visits v "
+	given := `FROM unnest($1::text[], $2::text[], $3::bytea[], $4::timestamptz[]) WITH ORDINALITY AS t (id, subject, body, at, n)`
+	replace := `ON CONFLICT (id) DO UPDATE SET subject = excluded.subject, updated_at = excluded.updated_at, body = excluded.body`
+
+	// A plan that was made while the table was small stays, and must not be one
+	// that reads all of it.
+	all.lockPuts = "SELECT pg_advisory_xact_lock($1), set_config('enable_seqscan', 'off', true), " + synced
+	all.newestStatement = in("SELECT coalesce(max(s.number), 0) FROM SCHEMA.statements s")
+	// What is kept already is left out before it conflicts: a row that conflicts
+	// is locked, which writes to it, and its number is used up.
+	all.put = in(`WITH changed AS (
+			SELECT t.*, row_number() OVER (ORDER BY t.n) AS nth ` + given + `
+			WHERE (SELECT s.subject = t.subject AND s.body = t.body FROM SCHEMA.statements s WHERE s.id = t.id) IS NOT TRUE)
+		, kept AS (INSERT INTO SCHEMA.statements AS s (number, id, subject, updated_at, body)
+			SELECT (SELECT coalesce(max(s.number), 0) FROM SCHEMA.statements s) + c.nth, c.id, c.subject, c.at, c.body FROM changed c ORDER BY c.nth
+			` + replace + ` RETURNING s.id, s.number)
+		SELECT c.n, k.number FROM kept k JOIN changed c ON c.id = k.id`)
+	all.putLast = in(`INSERT INTO SCHEMA.statements AS s (number, id, subject, updated_at, body)
+		SELECT -t.n, t.id, t.subject, t.at, t.body ` + given + ` ` + replace) // each of them is there
+	all.statement = in(statements + "WHERE s.id = $1")
+	all.statementsAfter = in(statements + "WHERE s.number > $1 ORDER BY s.number LIMIT $2")
+	all.statementsOf = in(statements + "WHERE s.subject = $3 AND s.number > $1 ORDER BY s.number LIMIT $2")
+	all.countStatements = in("SELECT count(*) FROM SCHEMA.statements")
+	// To sort, the server would read all rows before it sends the first.
+	all.orderByIndex = "SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true)"
+
+	all.addVisit = in(`INSERT INTO SCHEMA.visits AS v (number, id, patient, status, procedures, signed_by, revision, created_at, updated_at, added_patient, added_procedures)
+		VALUES ((SELECT coalesce(max(v.number), 0) + 1 FROM SCHEMA.visits v), $1, $2, $3, $4::text::json, '', 1, $5, $6, $7, $8::text::json)
+		ON CONFLICT (id) DO NOTHING RETURNING ` + visitColumns)
+	all.changeVisit = in(`UPDATE SCHEMA.visits v SET patient = $1, status = $2, procedures = $3::text::json, signed_by = $4, updated_at = $5, revision = v.revision + 1
+		WHERE v.id = $6 AND v.revision = $7 RETURNING ` + visitColumns)
+	all.visit = in(visits + "WHERE v.id = $1")
+	all.visitsByIDs = in(visits + "WHERE v.id = ANY ($1)")
+	all.visitsBefore = in(visits + "WHERE v.number < $1 ORDER BY v.number DESC LIMIT $2")
+	all.visitsOf = in(visits + "WHERE v.patient = $3 AND v.number < $1 ORDER BY v.number DESC LIMIT $2")
 }
