@@ -87,8 +87,9 @@ func (all *statements) addClinical(in func(string) string) {
 	replace := `ON CONFLICT (id) DO UPDATE SET subject = excluded.subject, updated_at = excluded.updated_at, body = excluded.body`
 
 	// A plan that was made while the table was small stays, and must not be one
-	// that reads all of it.
-	all.lockPuts = "SELECT pg_advisory_xact_lock($1), set_config('enable_seqscan', 'off', true), " + synced
+	// that reads all of it; and to compile one takes longer than to carry it out.
+	const byIndex = "set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)"
+	all.lockPuts = "SELECT pg_advisory_xact_lock($1), " + byIndex + ", " + synced
 	all.newestStatement = in("SELECT coalesce(max(s.number), 0) FROM SCHEMA.statements s")
 	// What is kept already is left out before it conflicts: a row that conflicts
 	// is locked, which writes to it, and its number is used up.
@@ -106,7 +107,7 @@ func (all *statements) addClinical(in func(string) string) {
 	all.statementsOf = in(statements + "WHERE s.subject = $3 AND s.number > $1 ORDER BY s.number LIMIT $2")
 	all.countStatements = in("SELECT count(*) FROM SCHEMA.statements")
 	// To sort, the server would read all rows before it sends the first.
-	all.orderByIndex = "SELECT set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true)"
+	all.orderByIndex = "SELECT set_config('enable_sort', 'off', true), " + byIndex
 
 	all.addVisit = in(`INSERT INTO SCHEMA.visits AS v (number, id, patient, status, procedures, signed_by, revision, created_at, updated_at, added_patient, added_procedures)
 		VALUES ((SELECT coalesce(max(v.number), 0) + 1 FROM SCHEMA.visits v), $1, $2, $3, $4::text::json, '', 1, $5, $6, $7, $8::text::json)

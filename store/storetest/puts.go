@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -151,4 +152,40 @@ func statementInterrupted(t *testing.T, s store.Store) {
 			}
 		}
 	}
+}
+
+// statementsLetThrough has callers put in bulk without end, and counts how many
+// of their calls are made while one small call is.
+func statementsLetThrough(t *testing.T, s store.Store) {
+	const bulky, size, most = 8, 500, 4 * 8
+	var bulk atomic.Int64
+	var done atomic.Bool
+	var putting sync.WaitGroup
+	for w := range bulky {
+		putting.Go(func() {
+			for n := 0; !done.Load(); n++ {
+				all := someStatements(1_000_000+w*size, size)
+				for i := range all {
+					all[i].Body = fmt.Append(nil, "round ", n)
+				}
+				if _, err := s.(store.Statements).PutStatements(t.Context(), all); err != nil {
+					t.Errorf("PutStatements: %v", err)
+					return
+				}
+				bulk.Add(1)
+			}
+		})
+	}
+	for bulk.Load() < bulky {
+		runtime.Gosched()
+	}
+	for i := range 10 {
+		before := bulk.Load()
+		put(t, s, aStatement(i))
+		if n := bulk.Load() - before; n > most {
+			t.Errorf("while one statement was put, %d calls of %d were", n, size)
+		}
+	}
+	done.Store(true)
+	putting.Wait()
 }

@@ -26,6 +26,7 @@ var statementTests = tests{
 	"a body that changes later stays":                    statementKeepsNoReference,
 	"statements are listed by subject and number":        statementsListed,
 	"of statements put at one time the calls stay whole": statementsConcurrent,
+	"a small call waits for no more than a few large":    statementsLetThrough,
 	"who follows numbers misses none":                    statementsFollowed,
 	"an ended context is returned and none is put":       statementContext,
 	"a call whose context ends is whole or none":         statementInterrupted,
