@@ -25,6 +25,8 @@ type versions struct {
 
 	mu     sync.RWMutex
 	chunks []chunk
+	filled int              // the chunk that is
+	unused []int            // chunks that are freed
 	rows   sequence[row]    // by number
 	newest map[uint64]int64 // by hash of an ID: the newest number of it
 	groups map[uint64]ends
@@ -130,11 +132,10 @@ func (v *versions) replace(old version, group string, body []byte, updated int64
 // write appends an entry.
 func (v *versions) write(e *version, id, group string, body []byte) position {
 	need := versionHeader + len(id) + len(group) + len(body)
-	n := len(v.chunks) - 1
-	if n < 0 || cap(v.chunks[n].entries)-len(v.chunks[n].entries) < need {
-		v.chunks = append(v.chunks, chunk{entries: make([]byte, 0, max(versionChunk, need))})
-		n++
+	if len(v.chunks) == 0 || cap(v.chunks[v.filled].entries)-len(v.chunks[v.filled].entries) < need {
+		v.fillAnother(need)
 	}
+	n := v.filled
 	b := v.chunks[n].entries
 	at := position(1 + n<<32 + len(b))
 	for _, word := range [...]int64{int64(e.older), e.commit, e.number, e.updated} {
@@ -148,6 +149,18 @@ func (v *versions) write(e *version, id, group string, body []byte) position {
 	v.chunks[n].entries = append(b, body...)
 	v.bytes += int64(need)
 	return at
+}
+
+// fillAnother begins a chunk with so much room.
+func (v *versions) fillAnother(need int) {
+	another := chunk{entries: make([]byte, 0, max(versionChunk, need))}
+	if last := len(v.unused) - 1; last >= 0 {
+		v.filled, v.unused = v.unused[last], v.unused[:last]
+		v.chunks[v.filled] = another
+		return
+	}
+	v.filled = len(v.chunks)
+	v.chunks = append(v.chunks, another)
 }
 
 // join puts a number into the chain of a group, unless it is there, and gives
@@ -210,8 +223,8 @@ func (v *versions) endCommit() {
 // reads it keeps it from the collector.
 func (v *versions) free(n int) {
 	old := v.chunks[n]
-	if n == len(v.chunks)-1 { // it must not be moved into itself
-		v.chunks = append(v.chunks, chunk{entries: make([]byte, 0, versionChunk)})
+	if n == v.filled { // it must not be moved into itself
+		v.fillAnother(0)
 	}
 	for offset := 0; offset < len(old.entries); {
 		at := position(1 + n<<32 + offset)
@@ -222,6 +235,7 @@ func (v *versions) free(n int) {
 		}
 	}
 	v.chunks[n] = chunk{}
+	v.unused = append(v.unused, n)
 	v.bytes -= int64(len(old.entries))
 	v.dead -= int64(old.dead)
 }
