@@ -227,6 +227,34 @@ func TestStatementsWhileConnectionsEnd(t *testing.T) {
 	keepsStatements(t, s, 4*40*50)
 }
 
+// A cursor that has begun does not begin again where its connection ends.
+func TestACursorWhoseConnectionEnds(t *testing.T) {
+	s := opened(t, apart(t, postgrestest.Address(t), "application_name=cut"))
+	defer s.Close()
+	for i := range 10 { // more than the way holds
+		mustPut(t, s, some(fmt.Sprint("x", i), 2000))
+	}
+	killer := session(t, postgrestest.Address(t))
+	seen, last := 0, int64(0)
+	err := s.EachStatement(t.Context(), "", 0, func(one *store.Statement) error {
+		if seen++; one.Number <= last {
+			t.Fatalf("number %d comes after %d", one.Number, last)
+		}
+		last = one.Number
+		if seen > 1 {
+			return nil
+		}
+		_, err := killer.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut'")
+		return err
+	})
+	if !errors.Is(err, store.ErrUnavailable) || seen >= 20_000 {
+		t.Errorf("EachStatement: %v after %d; want ErrUnavailable", err, seen)
+	}
+	if n := 0; s.EachStatement(t.Context(), "", 0, func(*store.Statement) error { n++; return nil }) != nil || n != 20_000 {
+		t.Errorf("asked for again it gives %d statements; want 20000", n)
+	}
+}
+
 // A cursor whose server goes away fails, and does not hand over anything twice.
 func TestACursorWhoseServerStops(t *testing.T) {
 	server := postgrestest.New(t, "fsync=off")
@@ -272,19 +300,22 @@ func TestStatementsWhoseAnswerIsLost(t *testing.T) {
 		name := fmt.Sprint("x", i)
 		for _, change := range []struct {
 			what string
-			make func() error
+			make func(name string) error
 		}{
-			{"PutStatements", func() error { _, err := s.PutStatements(t.Context(), some(name, 20)); return err }},
-			{"AddVisit", func() error { _, err := s.AddVisit(t.Context(), store.Visit{ID: name}); return err }},
-			{"ChangeVisit", func() (err error) {
-				visit.SignedBy = name
+			{"PutStatements", func(name string) error { _, err := s.PutStatements(t.Context(), some(name, 20)); return err }},
+			{"AddVisit", func(name string) error { _, err := s.AddVisit(t.Context(), store.Visit{ID: name}); return err }},
+			{"ChangeVisit", func(name string) (err error) {
+				visit.Status, visit.SignedBy = store.VisitSigned, name
 				visit, err = s.ChangeVisit(t.Context(), visit)
 				return err
 			}},
 		} {
+			if err := change.make("before " + name); err != nil { // or what is lost is how the server prepares it
+				t.Fatal(err)
+			}
 			lost := way.lost.Load()
 			way.lose.Store(1)
-			if err := change.make(); err != nil {
+			if err := change.make(name); err != nil {
 				t.Errorf("%s whose answer is lost: %v", change.what, err)
 			}
 			if way.lost.Load() == lost {
@@ -292,9 +323,9 @@ func TestStatementsWhoseAnswerIsLost(t *testing.T) {
 			}
 		}
 	}
-	keepsStatements(t, s, 61)
-	if got, err := s.VisitByID(t.Context(), "changed"); err != nil || got.Revision != 4 || got.SignedBy != "x2" {
-		t.Errorf("the visit is %+v, %v; want three changes", got, err)
+	keepsStatements(t, s, 121)
+	if got, err := s.VisitByID(t.Context(), "changed"); err != nil || got.Revision != 7 || got.SignedBy != "x2" {
+		t.Errorf("the visit is %+v, %v; want six changes", got, err)
 	}
 }
 
