@@ -55,13 +55,14 @@ lint: $(BUF) ## Check Go, schemas, formatting and modules
 web: $(WEB) ## Build the page that orders, clients/web
 
 .PHONY: generate
-generate: $(BUF) ## Generate gen/ and clients/web/gen/ from proto/
+generate: $(BUF) ## Generate gen/, clients/web/gen/ and schema/avro/ from proto/
 	$(BUF) generate
+	go test ./codec/avro -run TestSchemasAreCurrent -update
 
 .PHONY: generated
 generated: generate ## Fail if what is generated is not what proto/ generates
-	git diff --exit-code -- gen clients/web/gen
-	test -z "$$(git status --porcelain -- gen clients/web/gen)"
+	git diff --exit-code -- gen clients/web/gen schema
+	test -z "$$(git status --porcelain -- gen clients/web/gen schema)"
 
 $(BUF): tools/package-lock.json
 	cd tools && npm ci --no-fund --no-audit

@@ -107,6 +107,7 @@ type exception struct{ where, what, reason string }
 
 // nameExceptions allow a folder a literal that equals a name.
 var nameExceptions = []exception{
+	{"codec/avro", "json", "the tag by which plain structs name their fields, and no codec"},
 	{"codec/protojson", "json", "what users call ProtoJSON is application/json on the wire"},
 	{"protocol/connect", "gzip", "the library offers this coding unasked, and must be told not to"},
 	{"call", "grpc", "a scheme of URLs, as grpcurl and others have it"},

@@ -3,6 +3,7 @@ package catalog
 import (
 	"github.com/tare-bench/tare/call"
 	"github.com/tare-bench/tare/codec"
+	"github.com/tare-bench/tare/codec/avro"
 	"github.com/tare-bench/tare/codec/json"
 	"github.com/tare-bench/tare/codec/proto"
 	"github.com/tare-bench/tare/codec/protojson"
@@ -34,6 +35,7 @@ func Default() Catalog {
 			json.Codec{},
 			protojson.Codec{},
 			proto.Codec{},
+			avro.Codec{},
 		},
 		Compressors: []compress.Compressor{
 			gzip.Compressor{},

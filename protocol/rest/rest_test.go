@@ -3,6 +3,7 @@ package rest_test
 import (
 	"testing"
 
+	"github.com/tare-bench/tare/codec/avro"
 	"github.com/tare-bench/tare/codec/json"
 	"github.com/tare-bench/tare/codec/proto"
 	"github.com/tare-bench/tare/codec/protojson"
@@ -21,6 +22,7 @@ func TestContract(t *testing.T) {
 		"plain structs":         {Codec: json.Codec{}},
 		"generated messages":    {Codec: proto.Codec{}},
 		"ProtoJSON":             {Codec: protojson.Codec{}},
+		"Avro":                  {Codec: avro.Codec{}},
 		"compressed":            {Codec: json.Codec{}, Compressor: gzip.Compressor{}},
 		"compressed, binary":    {Codec: proto.Codec{}, Compressor: zstd.Compressor{}},
 		"HTTP/2":                {Codec: json.Codec{}, Settings: set("http", "2")},
