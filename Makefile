@@ -55,9 +55,18 @@ lint: $(BUF) ## Check Go, schemas, formatting and modules
 web: $(WEB) ## Build the page that orders, clients/web
 
 .PHONY: generate
-generate: $(BUF) ## Generate gen/, clients/web/gen/ and schema/avro/ from proto/
+# buf empties gen/ first.
+generate: $(BUF) compilers ## Generate gen/, clients/web/gen/ and others' schema/ from proto/
 	$(BUF) generate
-	go test ./codec/avro -run TestSchemasAreCurrent -update
+	go test ./codec/avro ./codec/capnp/idl -run TestSchemasAreCurrent -update
+	schema/capnp/compile
+
+# Compilers of schemas that no Go module brings, where they are missing, as packages of
+# Debian 12.
+.PHONY: compilers
+compilers:
+	$(if $(shell command -v capnp),,$(if $(CAN_INSTALL),apt-get update && apt-get install -y --no-install-recommends capnproto,\
+	$(error Missing: capnproto, as Debian 12 has it. Only root can install it (make compilers))))
 
 .PHONY: generated
 generated: generate ## Fail if what is generated is not what proto/ generates

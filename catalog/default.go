@@ -4,6 +4,7 @@ import (
 	"github.com/tare-bench/tare/call"
 	"github.com/tare-bench/tare/codec"
 	"github.com/tare-bench/tare/codec/avro"
+	"github.com/tare-bench/tare/codec/capnp"
 	"github.com/tare-bench/tare/codec/json"
 	"github.com/tare-bench/tare/codec/proto"
 	"github.com/tare-bench/tare/codec/protojson"
@@ -36,6 +37,7 @@ func Default() Catalog {
 			protojson.Codec{},
 			proto.Codec{},
 			avro.Codec{},
+			capnp.Codec{},
 		},
 		Compressors: []compress.Compressor{
 			gzip.Compressor{},

@@ -22,8 +22,8 @@ type Spec struct {
 	// Remark is what a reader must know who takes the codec for a better known
 	// one; it follows the stack's name in a sentence. "" for none.
 	Remark string
-	// ClosedEnums says that an enum has the values that the schema names and no
-	// others: Append refuses them, and never makes them something else.
+	// ClosedEnums says that Append may refuse a number that an enum of the schema
+	// has no name for. It never makes it another.
 	ClosedEnums bool
 }
 

@@ -41,6 +41,22 @@ func TestTimes(t *testing.T) {
 	}
 }
 
+// An index that is no symbol's is refused both ways.
+func TestEnumsAreClosed(t *testing.T) {
+	b, err := avro.Codec{}.Bind(clinical.GetVisit.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, status := range []clinical.VisitStatus{-1, 4} {
+		if out, err := b.Append(nil, &clinical.GetVisitResponse{Visit: &clinical.Visit{Status: status}}); err == nil {
+			t.Errorf("writes status %d as %v", status, out)
+		}
+	}
+	if native, err := b.Parse([]byte{2, 0, 8, 0, 0, 0, 0, 0}); err == nil {
+		t.Errorf("reads symbol 4 of 4 as %v", native)
+	}
+}
+
 // A list that says that it is long gets no room for that alone.
 func TestAListIsAsLongAsItsBytes(t *testing.T) {
 	b, err := avro.Codec{}.Bind(clinical.Import.In)

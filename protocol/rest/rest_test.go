@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/tare-bench/tare/codec/avro"
+	"github.com/tare-bench/tare/codec/capnp"
 	"github.com/tare-bench/tare/codec/json"
 	"github.com/tare-bench/tare/codec/proto"
 	"github.com/tare-bench/tare/codec/protojson"
@@ -23,6 +24,7 @@ func TestContract(t *testing.T) {
 		"generated messages":    {Codec: proto.Codec{}},
 		"ProtoJSON":             {Codec: protojson.Codec{}},
 		"Avro":                  {Codec: avro.Codec{}},
+		"Cap'n Proto":           {Codec: capnp.Codec{}},
 		"compressed":            {Codec: json.Codec{}, Compressor: gzip.Compressor{}},
 		"compressed, binary":    {Codec: proto.Codec{}, Compressor: zstd.Compressor{}},
 		"HTTP/2":                {Codec: json.Codec{}, Settings: set("http", "2")},
