@@ -12,6 +12,7 @@ import (
 	"github.com/tare-bench/tare/compress/gzip"
 	"github.com/tare-bench/tare/compress/zstd"
 	"github.com/tare-bench/tare/protocol"
+	capnprpc "github.com/tare-bench/tare/protocol/capnp"
 	"github.com/tare-bench/tare/protocol/connect"
 	"github.com/tare-bench/tare/protocol/grpc"
 	"github.com/tare-bench/tare/protocol/rest"
@@ -31,6 +32,7 @@ func Default() Catalog {
 			grpc.New(),
 			connect.New(),
 			connect.NewWeb(),
+			capnprpc.New(),
 		},
 		Codecs: []codec.Codec{
 			json.Codec{},

@@ -142,7 +142,7 @@ func (b *binding) Parse(src []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain, err := b.take(root.Struct(), len(src))
+	plain, _, err := b.take(root.Struct(), len(src))
 	if err != nil {
 		return nil, err
 	}
@@ -157,27 +157,29 @@ func (b *binding) Put(to capnp.Struct, plain any) error {
 	return b.plan.write(to, reflect.ValueOf(plain).Elem())
 }
 
-// Take reads a struct of a message that is as long as the protocol allows.
-func (b *binding) Take(from capnp.Struct) (any, error) {
+// Take reads a struct that is part of a message, and gives its size as one of
+// its own.
+func (b *binding) Take(from capnp.Struct) (plain any, size int, err error) {
 	if !from.IsValid() {
-		return nil, errNoStruct
+		return nil, 0, errNoStruct
 	}
-	size, err := from.Message().TotalSize()
+	whole, err := from.Message().TotalSize()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return b.take(from, int(size)) //nolint:gosec // it is in memory
+	return b.take(from, int(whole)) //nolint:gosec // it is in memory
 }
 
 var errNoStruct = errors.New("the message has no struct where one must be")
 
-func (b *binding) take(from capnp.Struct, size int) (any, error) {
+func (b *binding) take(from capnp.Struct, room int) (any, int, error) {
 	if !from.IsValid() {
-		return nil, errNoStruct
+		return nil, 0, errNoStruct
 	}
-	plain := b.t.New()
-	if err := b.plan.read(&reader{room: size}, from, reflect.ValueOf(plain).Elem()); err != nil {
-		return nil, err
+	plain, r := b.t.New(), reader{room: room, size: frame}
+	r.holds(from)
+	if err := b.plan.read(&r, from, reflect.ValueOf(plain).Elem()); err != nil {
+		return nil, 0, err
 	}
-	return plain, nil
+	return plain, r.size, nil
 }

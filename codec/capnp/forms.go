@@ -107,18 +107,18 @@ func enum(v reflect.Value) (uint16, error) {
 func textAt(i uint16) form {
 	return form{
 		func(s capnp.Struct, v reflect.Value) error { return s.SetText(i, v.String()) },
-		func(_ *reader, s capnp.Struct, v reflect.Value) error {
+		func(r *reader, s capnp.Struct, v reflect.Value) error {
 			p, err := s.Ptr(i)
 			if err != nil {
 				return err
 			}
-			return setText(p, v)
+			return setText(r, p, v)
 		},
 	}
 }
 
 // setText copies a text. The library gives "" for what is none.
-func setText(p capnp.Ptr, v reflect.Value) error {
+func setText(r *reader, p capnp.Ptr, v reflect.Value) error {
 	text := p.TextBytes()
 	switch {
 	case !p.IsValid():
@@ -128,6 +128,7 @@ func setText(p capnp.Ptr, v reflect.Value) error {
 	case !utf8.Valid(text):
 		return errNotUTF8
 	}
+	r.bytes(len(text) + 1)
 	v.SetString(string(text))
 	return nil
 }
@@ -140,7 +141,7 @@ func dataAt(i uint16) form {
 			}
 			return s.SetData(i, v.Bytes())
 		},
-		func(_ *reader, s capnp.Struct, v reflect.Value) error {
+		func(r *reader, s capnp.Struct, v reflect.Value) error {
 			p, err := s.Ptr(i)
 			if err != nil || !p.IsValid() {
 				return err
@@ -149,6 +150,7 @@ func dataAt(i uint16) form {
 			if data == nil {
 				return errNotData
 			}
+			r.bytes(len(data))
 			v.SetBytes(append([]byte(nil), data...))
 			return nil
 		},

@@ -80,11 +80,13 @@ func structsAt(i uint16, size capnp.ObjectSize, inner *plan) form {
 				return err
 			}
 			resize(v, n)
+			r.size += wordSize // the tag
 			for j := range n {
 				from := l.Struct(j)
 				if !from.IsValid() {
 					return errNotList
 				}
+				r.holds(from)
 				if err := inner.read(r, from, v.Index(j)); err != nil {
 					return fmt.Errorf("[%d]: %w", j, err)
 				}
@@ -121,10 +123,11 @@ func textsAt(i uint16) form {
 				return err
 			}
 			resize(v, n)
+			r.bytes(n * wordSize)
 			for j := range n {
 				p, err := capnp.PointerList(l).At(j)
 				if err == nil {
-					err = setText(p, v.Index(j))
+					err = setText(r, p, v.Index(j))
 				}
 				if err != nil {
 					return fmt.Errorf("[%d]: %w", j, err)
@@ -161,6 +164,7 @@ func enumsAt(i uint16) form {
 				return err
 			}
 			resize(v, n)
+			r.bytes(n * 2)
 			for j := range n {
 				v.Index(j).SetInt(int64(capnp.UInt16List(l).At(j)))
 			}
@@ -224,11 +228,13 @@ func readEntries(r *reader, s capnp.Struct, i uint16, key, value form, v reflect
 	}
 	t := v.Type()
 	v.Set(reflect.MakeMapWithSize(t, n))
+	r.size += wordSize // the tag
 	for j := range n {
 		from, k, e := l.Struct(j), reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()
 		if !from.IsValid() {
 			return errNotList
 		}
+		r.holds(from)
 		if err := key.read(r, from, k); err != nil {
 			return err
 		}

@@ -56,6 +56,7 @@ func pointed(offset uint32, size capnp.ObjectSize, inner form, held reflect.Type
 			if err != nil || !from.IsValid() {
 				return err
 			}
+			r.holds(from)
 			v.Set(reflect.New(held.Elem()))
 			return inner.read(r, from, v.Elem())
 		},
@@ -108,11 +109,12 @@ func timeAt(offset uint32, in layout, held reflect.Type) (form, error) {
 			to.SetUint32(nanos, uint32(at.Nanosecond())) //nolint:gosec // below 1e9
 			return nil
 		},
-		func(_ *reader, s capnp.Struct, v reflect.Value) error {
+		func(r *reader, s capnp.Struct, v reflect.Value) error {
 			from, err := structAt(s, i)
 			if err != nil || !from.IsValid() {
 				return err
 			}
+			r.holds(from)
 			at := time.Unix(int64(from.Uint64(seconds)), int64(from.Uint32(nanos))).UTC() //nolint:gosec // the same bits
 			if from.Uint32(nanos) >= 1e9 || at.Year() < 1 || at.Year() > 9999 {
 				return errors.New("is no time of the years 1 to 9999")

@@ -33,8 +33,23 @@ type form struct {
 	read  func(*reader, capnp.Struct, reflect.Value) error
 }
 
-// reader is what reading one message may still take.
-type reader struct{ room int }
+// reader counts what reading one message takes.
+type reader struct {
+	room int // for elements of lists, still
+	size int // of what is read, as Append would write it
+}
+
+// frame is what stands around what a message's root points to: how long its
+// segment is, and the pointer.
+const frame = 2 * wordSize
+
+// holds counts a struct.
+func (r *reader) holds(s capnp.Struct) {
+	r.size += int(s.Size().DataSize) + wordSize*int(s.Size().PointerCount)
+}
+
+// bytes counts a list of n bytes.
+func (r *reader) bytes(n int) { r.size += (n + wordSize - 1) / wordSize * wordSize }
 
 // elements takes room for the elements of a list. Each of a message's own takes
 // a byte or more, and a list of nothing none.

@@ -130,7 +130,7 @@ func noReply(t *testing.T, s *suite) {
 func garbage(t *testing.T, s *suite) {
 	srv, good := s.start(t, conformance.Handler{})
 	o := s.options()
-	o.Codec = garbled{o.Codec}
+	o.Codec = s.stack.garbled()
 	bad := s.dialWith(t, srv.addr(), o)
 	_, err := call(patient(t), bad, conformance.Echo, &conformance.EchoRequest{})
 	wantAnswer(t, err, rpc.InvalidArgument)
@@ -140,7 +140,7 @@ func garbage(t *testing.T, s *suite) {
 func garbageStream(t *testing.T, s *suite) {
 	srv := s.serve(t, conformance.Handler{})
 	o := s.options()
-	o.Codec = garbled{o.Codec}
+	o.Codec = s.stack.garbled()
 	bad := s.dialWith(t, srv.addr(), o)
 	_, err := call(patient(t), bad, conformance.Collect, &conformance.CollectRequest{})
 	wantAnswer(t, err, rpc.InvalidArgument)
@@ -148,7 +148,7 @@ func garbageStream(t *testing.T, s *suite) {
 
 func garbageReply(t *testing.T, s *suite) {
 	o := s.options()
-	o.Codec = garbled{o.Codec}
+	o.Codec = s.stack.garbled()
 	srv := s.serveWith(t, conformance.Handler{}, conformance.Service, o)
 	c := s.dial(t, srv.addr())
 	out, err := call(patient(t), c, conformance.Echo, &conformance.EchoRequest{Item: conformance.Ordinary()})
