@@ -67,26 +67,28 @@ var detailed = []*rpc.Error{
 }
 
 func details(t *testing.T, s *suite) {
-	var next int
-	_, c := s.start(t, rpc.HandlerFunc(func(context.Context, *rpc.Method, rpc.Stream) error { return detailed[next] }))
-	for next = range detailed {
+	next := make(chan *rpc.Error, 1)
+	_, c := s.start(t, rpc.HandlerFunc(func(context.Context, *rpc.Method, rpc.Stream) error { return <-next }))
+	for _, failure := range detailed {
+		next <- failure
 		_, err := call(patient(t), c, conformance.Echo, &conformance.EchoRequest{})
-		wantFailure(t, err, detailed[next])
+		wantFailure(t, err, failure)
 	}
 }
 
 func streamDetails(t *testing.T, s *suite) {
-	var next int
+	next := make(chan *rpc.Error, 1)
 	_, c := s.start(t, rpc.HandlerFunc(func(_ context.Context, _ *rpc.Method, st rpc.Stream) error {
 		if err := st.Send(&conformance.ExpandResponse{}); err != nil {
 			return err
 		}
-		return detailed[next]
+		return <-next
 	}))
-	for next = range detailed {
+	for _, failure := range detailed {
+		next <- failure
 		out, err := call(patient(t), c, conformance.Expand, &conformance.ExpandRequest{})
 		wantReplies(t, out, &conformance.ExpandResponse{})
-		wantFailure(t, err, detailed[next])
+		wantFailure(t, err, failure)
 	}
 }
 
