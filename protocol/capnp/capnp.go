@@ -6,7 +6,8 @@
 //
 // The protocol has no place beside a message: neither deadlines nor header
 // fields cross, and nothing is compressed. A call that its caller gives up is
-// given up at the server. The schema has streams; the protocol carries none yet.
+// given up at the server. Streams are calls of a capability that goes to the
+// side that sends, with the library's flow control.
 package capnp
 
 import (
@@ -47,18 +48,11 @@ func (Protocol) Spec() protocol.Spec {
 		Name: name, Module: "capnproto.org/go/capnp/v3", About: "Cap'n Proto's RPC over TCP; the library is an alpha",
 		Codecs:   []string{name},
 		Settings: []setting.Setting{conns},
-		Carries:  carries, Beside: beside, Uncompressed: noCompressor,
+		Beside:   beside, Uncompressed: noCompressor,
 		Transport: func(o protocol.Options) protocol.Transport {
 			return protocol.Transport{Conns: o.SharedConns(callsPerConn), CallsPerConn: callsPerConn}
 		},
 	}
-}
-
-func carries(k rpc.Kind, _ setting.Values) error {
-	if k != rpc.Unary {
-		return fmt.Errorf("%s: calls of capabilities are not carried", k)
-	}
-	return nil
 }
 
 var errMessagesAlone = errors.New("calls of Cap'n Proto hold messages alone: no deadline and no header field crosses")
@@ -84,8 +78,10 @@ type Binding interface {
 // method is a method as both sides know it.
 type method struct {
 	*rpc.Method
-	number  capnp.Method
-	in, out Binding
+	number capnp.Method
+	// What streams are calls of, on capabilities of their own.
+	replies, requests, end capnp.Method
+	in, out                Binding
 }
 
 // service is what a server or a client is given.
@@ -121,13 +117,14 @@ func bind(svc *rpc.Service, o protocol.Options) (*service, error) {
 		if in == nil {
 			return nil, fmt.Errorf("%s is not a method in its schema", m.Path())
 		}
-		if m.Kind != rpc.Unary {
-			continue
-		}
 		bound := &method{Method: m, number: capnp.Method{
 			InterfaceID: ids.ID(svc.Name), MethodID: uint16(in.Index()), //nolint:gosec // few
 			InterfaceName: svc.Name, MethodName: m.Name,
 		}}
+		beside := string(declared.FullName().Parent()) + "." + m.Name
+		bound.replies = capnp.Method{InterfaceID: ids.ID(beside + "Replies"), InterfaceName: beside, MethodName: "send"}
+		bound.requests = capnp.Method{InterfaceID: ids.ID(beside + "Requests"), InterfaceName: beside, MethodName: "send"}
+		bound.end = capnp.Method{InterfaceID: ids.ID(beside + "Requests"), MethodID: 1, InterfaceName: beside, MethodName: "end"}
 		if bound.in, err = bindingOf(o, m.In); err != nil {
 			return nil, fmt.Errorf("bind request of %s: %w", m.Path(), err)
 		}

@@ -97,10 +97,19 @@ func (l *line) drop() {
 func (c *client) Handle(ctx context.Context, m *rpc.Method, s rpc.Stream) error {
 	bound, ok := c.methods[m]
 	if !ok {
-		if err := carries(m.Kind, nil); err != nil {
-			return rpc.Errorf(rpc.Unimplemented, "call %s: %v", m.Path(), err)
-		}
 		return rpc.Errorf(rpc.Unimplemented, "call %s: not a method of the service dialled", m.Path())
+	}
+	if ctx.Err() != nil {
+		return rpc.TransportError(ctx, ctx.Err())
+	}
+	l := &c.lines[c.next.Add(1)%uint64(len(c.lines))]
+	if m.Kind.StreamsIn() {
+		to, err := l.take(ctx, c)
+		if err != nil {
+			return rpc.TransportError(ctx, err)
+		}
+		defer to.Release()
+		return c.collect(ctx, to, bound, s)
 	}
 	in, err := s.Recv()
 	if errors.Is(err, io.EOF) {
@@ -109,23 +118,22 @@ func (c *client) Handle(ctx context.Context, m *rpc.Method, s rpc.Stream) error 
 	if err != nil {
 		return err
 	}
-	out, err := c.call(ctx, bound, in)
+	to, err := l.take(ctx, c)
+	if err != nil {
+		return rpc.TransportError(ctx, err)
+	}
+	defer to.Release()
+	if m.Kind.StreamsOut() {
+		return c.expand(ctx, to, bound, s, in)
+	}
+	out, err := c.call(ctx, to, bound, in)
 	if err != nil {
 		return err
 	}
 	return s.Send(out)
 }
 
-func (c *client) call(ctx context.Context, m *method, in any) (any, error) {
-	if ctx.Err() != nil {
-		return nil, rpc.TransportError(ctx, ctx.Err())
-	}
-	l := &c.lines[c.next.Add(1)%uint64(len(c.lines))]
-	to, err := l.take(ctx, c)
-	if err != nil {
-		return nil, rpc.TransportError(ctx, err)
-	}
-	defer to.Release()
+func (c *client) call(ctx context.Context, to capnp.Client, m *method, in any) (any, error) {
 	var unsent error
 	answer, release := to.SendCall(ctx, capnp.Send{
 		Method: m.number, ArgsSize: m.in.Room(),
@@ -134,8 +142,8 @@ func (c *client) call(ctx context.Context, m *method, in any) (any, error) {
 			return unsent
 		},
 	})
+	out, release, err := await(ctx, answer, release)
 	defer release()
-	out, err := answer.Struct()
 	switch {
 	case unsent != nil:
 		return nil, rpc.Errorf(rpc.Internal, "encode %s: %v", m.In.Name, unsent)
@@ -143,6 +151,19 @@ func (c *client) call(ctx context.Context, m *method, in any) (any, error) {
 		return nil, exception(ctx, err, m)
 	}
 	return c.outcome(m, result(out))
+}
+
+// await gives what a call is answered with, until release is called, or ends
+// with ctx, where the library would still wait for the message to be sent.
+func await(ctx context.Context, answer *capnp.Answer, release func()) (capnp.Struct, func(), error) {
+	select {
+	case <-answer.Done():
+		out, err := answer.Struct()
+		return out, release, err
+	case <-ctx.Done():
+		go release() // waits until the call is dropped
+		return capnp.Struct{}, func() {}, ctx.Err()
+	}
 }
 
 var errNoResult = errors.New("it is neither a reply nor a failure")

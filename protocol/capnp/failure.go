@@ -28,31 +28,39 @@ var resultSize = capnp.ObjectSize{DataSize: 8, PointerCount: 1}
 const longestText = 8 << 10
 
 // putFailure has a call's result say why it failed.
-func putFailure(to result, err error) error {
-	failed := rpc.ErrorOf(err)
-	f, err := to.NewFailure()
+func putFailure(to result, failed error) error {
+	f, err := newFailure(capnp.Struct(to).Segment(), failed)
 	if err != nil {
 		return err
+	}
+	return to.SetFailure(f)
+}
+
+func newFailure(in *capnp.Segment, err error) (failure, error) {
+	failed := rpc.ErrorOf(err)
+	f, err := conformance.NewFailure(in)
+	if err != nil {
+		return f, err
 	}
 	f.SetCode(int32(failed.Code)) //nolint:gosec // a handful
 	f.SetRetryAfterNanos(int64(max(0, failed.RetryAfter)))
 	if err := f.SetMessage_(text(failed.Message)); err != nil {
-		return err
+		return f, err
 	}
 	fit := protocol.FitViolations(failed.Violations)
 	if len(fit) == 0 {
-		return nil
+		return f, nil
 	}
 	list, err := f.NewViolations(int32(len(fit))) //nolint:gosec // few
 	if err != nil {
-		return err
+		return f, err
 	}
 	for i, v := range fit {
 		if err := putViolation(list.At(i), v); err != nil {
-			return err
+			return f, err
 		}
 	}
-	return nil
+	return f, nil
 }
 
 func putViolation(to conformance.FieldViolation, v rpc.Violation) error {

@@ -83,7 +83,7 @@ func (s *server) serve(conn net.Conn) {
 	defer leave()
 	over := newStream(conn, s.maxMessage)
 	c := capnprpc.NewConn(transport.New(over), &capnprpc.Options{
-		BootstrapClient: capnp.NewClient(s.dispatcher()),
+		BootstrapClient: capnp.NewClient(s.dispatcher(ctx, over)),
 		BaseContext:     func() context.Context { return ctx },
 	})
 	select {
@@ -100,12 +100,20 @@ func (s *server) serve(conn net.Conn) {
 	<-c.Done()
 }
 
-// dispatcher gives the capability that is the service.
-func (s *server) dispatcher() *dispatch.Server {
+// dispatcher gives the capability that is the service, to the peer of one
+// connection.
+func (s *server) dispatcher(conn context.Context, over *stream) *dispatch.Server {
 	all := make([]dispatch.Method, len(s.methods))
 	for i, m := range s.methods {
 		all[i] = dispatch.Method{Method: m.number, Impl: func(ctx context.Context, c *dispatch.Call) error {
-			c.Go() // others need not wait for it
+			switch {
+			case m.Kind.StreamsIn():
+				return s.collect(conn, over, m, c)
+			case m.Kind.StreamsOut():
+				c.Go() // others need not wait for it
+				return s.expand(ctx, m, c)
+			}
+			c.Go()
 			return s.answer(ctx, m, c)
 		}}
 	}
@@ -140,12 +148,7 @@ func (m *method) putReply(out capnp.Struct, reply any) error {
 }
 
 func (s *server) handle(ctx context.Context, m *method, c *dispatch.Call) (any, error) {
-	select {
-	case <-s.ending:
-		return nil, rpc.Errorf(rpc.Unavailable, "the server is ending")
-	default:
-	}
-	if err := rpc.Refusal(s.handler, m.Method); err != nil {
+	if err := s.refusal(m); err != nil {
 		return nil, err
 	}
 	in := incoming{service: s.service, method: m, args: c.Args()}
@@ -156,6 +159,16 @@ func (s *server) handle(ctx context.Context, m *method, c *dispatch.Call) (any, 
 		return nil, rpc.Errorf(rpc.Internal, "%s gave %d replies to a unary call", m.Path(), in.replies)
 	}
 	return in.reply, nil
+}
+
+// refusal says why a call is not handed over, or nil.
+func (s *server) refusal(m *method) error {
+	select {
+	case <-s.ending:
+		return rpc.Errorf(rpc.Unavailable, "the server is ending")
+	default:
+		return rpc.Refusal(s.handler, m.Method)
+	}
 }
 
 // incoming is a unary call as its handler sees it.
@@ -173,12 +186,17 @@ func (c *incoming) Recv() (any, error) {
 		return nil, io.EOF
 	}
 	c.taken = true
-	in, size, err := c.method.in.Take(c.args)
+	return c.request(c.method, c.args)
+}
+
+// request reads a request.
+func (s *service) request(m *method, from capnp.Struct) (any, error) {
+	in, size, err := m.in.Take(from)
 	switch {
 	case err != nil:
-		return nil, rpc.Errorf(rpc.InvalidArgument, "parse %s: %v", c.method.In.Name, err)
-	case size > c.maxMessage:
-		return nil, c.tooLong("request", size)
+		return nil, rpc.Errorf(rpc.InvalidArgument, "parse %s: %v", m.In.Name, err)
+	case size > s.maxMessage:
+		return nil, s.tooLong("request", size)
 	}
 	return in, nil
 }

@@ -19,6 +19,7 @@ type stream struct {
 
 	mu         sync.Mutex
 	unanswered map[uint32]bool // questions of the peer, by their numbers
+	held       int             // streams that the peer has not ended
 	quiet      chan struct{}   // closed once there are none and more are not awaited; nil until then
 }
 
@@ -87,7 +88,7 @@ func (s *stream) note(msg *capnp.Message) {
 
 // settle closes quiet where it is time.
 func (s *stream) settle() {
-	if s.quiet != nil && len(s.unanswered) == 0 {
+	if s.quiet != nil && len(s.unanswered)+s.held == 0 {
 		select {
 		case <-s.quiet:
 		default:
@@ -105,4 +106,17 @@ func (s *stream) answered() <-chan struct{} {
 	}
 	s.settle()
 	return s.quiet
+}
+
+// hold has the peer wait for something, until what it gives is called.
+func (s *stream) hold() (settle func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.held--
+		s.settle()
+	}
 }
