@@ -38,7 +38,7 @@ func (Codec) Bind(t *rpc.Type) (codec.Binding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bind %s: %w", t.Name, err)
 	}
-	return binding{t: t, written: s, read: s}, nil
+	return newBinding(t, s, s), nil
 }
 
 // BindWritten is Bind for messages that somebody else wrote, under another
@@ -57,7 +57,7 @@ func (Codec) BindWritten(t *rpc.Type, writer string) (codec.Binding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s as it was written: %w", t.Name, err)
 	}
-	return binding{t: t, written: own, read: resolved}, nil
+	return newBinding(t, own, resolved), nil
 }
 
 // schemas holds each type's schema once it is bound: to make one takes a
@@ -86,6 +86,11 @@ func schemaOf(t *rpc.Type) (*avro.Schema, error) {
 type binding struct {
 	t             *rpc.Type
 	written, read *avro.Schema
+	text          check
+}
+
+func newBinding(t *rpc.Type, written, read *avro.Schema) binding {
+	return binding{t: t, written: written, read: read, text: make(checker).of(reflect.TypeOf(t.New()))}
 }
 
 func (binding) Native(plain any) any { return plain }
@@ -107,6 +112,11 @@ func (b binding) Parse(src []byte) (any, error) {
 	}
 	if len(rest) > 0 {
 		return nil, fmt.Errorf("%d bytes follow the message", len(rest))
+	}
+	if b.text != nil {
+		if err := b.text(reflect.ValueOf(plain)); err != nil {
+			return nil, err
+		}
 	}
 	return plain, nil
 }

@@ -2,6 +2,7 @@ package avro_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,6 +55,22 @@ func TestEnumsAreClosed(t *testing.T) {
 	}
 	if native, err := b.Parse([]byte{2, 0, 8, 0, 0, 0, 0, 0}); err == nil {
 		t.Errorf("reads symbol 4 of 4 as %v", native)
+	}
+}
+
+// Avro's text is UTF-8, which the library leaves to others to see to.
+func TestTextIsUTF8(t *testing.T) {
+	b, err := avro.Codec{}.Bind(clinical.GetVisit.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, src := range map[string][]byte{
+		"a text":           {2, 2, 0xff, 0, 0, 0, 0, 0, 0},
+		"a text in a list": {2, 0, 0, 0, 2, 2, 0xff, 0, 0, 0, 0},
+	} {
+		if native, err := b.Parse(src); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+			t.Errorf("%s: reads as %v, error %v", name, native, err)
+		}
 	}
 }
 

@@ -75,7 +75,7 @@ func (b *binding) Native(plain any) any {
 	}
 	root, err := capnp.NewRootStruct(segment, b.plan.size)
 	if err == nil {
-		err = b.Put(root, plain)
+		err = b.plan.write(root, reflect.ValueOf(plain).Elem())
 	}
 	return &message{built: msg, err: err}
 }
@@ -152,14 +152,22 @@ func (b *binding) Parse(src []byte) (any, error) {
 // Room is the size of the struct that Put fills, which the protocol makes.
 func (b *binding) Room() capnp.ObjectSize { return b.plan.size }
 
-// Put fills a struct with a plain value.
-func (b *binding) Put(to capnp.Struct, plain any) error {
-	return b.plan.write(to, reflect.ValueOf(plain).Elem())
-}
+// Put fills a struct of a message of the RPC with a plain value.
+func (b *binding) Put(to capnp.Struct, plain any) error { return part{b}.Append(to, plain) }
 
 // Take reads a struct that is part of a message, and gives its size as one of
 // its own.
-func (b *binding) Take(from capnp.Struct) (plain any, size int, err error) {
+func (b *binding) Take(from capnp.Struct) (plain any, size int, err error) { return part{b}.Parse(from) }
+
+// part is a message that is part of another. Its methods bear the names by which
+// profiles know what is encoded and decoded.
+type part struct{ *binding }
+
+func (p part) Append(to capnp.Struct, plain any) error {
+	return p.plan.write(to, reflect.ValueOf(plain).Elem())
+}
+
+func (p part) Parse(from capnp.Struct) (plain any, size int, err error) {
 	if !from.IsValid() {
 		return nil, 0, errNoStruct
 	}
@@ -167,7 +175,7 @@ func (b *binding) Take(from capnp.Struct) (plain any, size int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	return b.take(from, int(whole)) //nolint:gosec // it is in memory
+	return p.take(from, int(whole)) //nolint:gosec // it is in memory
 }
 
 var errNoStruct = errors.New("the message has no struct where one must be")
