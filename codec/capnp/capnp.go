@@ -157,7 +157,9 @@ func (b *binding) Put(to capnp.Struct, plain any) error { return part{b}.Append(
 
 // Take reads a struct that is part of a message, and gives its size as one of
 // its own.
-func (b *binding) Take(from capnp.Struct) (plain any, size int, err error) { return part{b}.Parse(from) }
+func (b *binding) Take(from capnp.Struct) (plain any, size int, err error) {
+	return part{b}.Parse(from)
+}
 
 // part is a message that is part of another. Its methods bear the names by which
 // profiles know what is encoded and decoded.
