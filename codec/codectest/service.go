@@ -91,6 +91,5 @@ func scalar(t *rapid.T, f protoreflect.FieldDescriptor) protoreflect.Value {
 	case protoreflect.BytesKind:
 		return protoreflect.ValueOfBytes(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))
 	}
-	t.Fatalf("no %s drawn: give scalar a line for it", f.Kind())
-	panic("unreachable")
+	panic("codectest: no " + f.Kind().String() + " is drawn: give scalar a line for it")
 }

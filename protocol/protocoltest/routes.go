@@ -24,7 +24,7 @@ func find(t *testing.T, s *suite) {
 	for _, in := range conformance.Asked() {
 		out, err := call(patient(t), c, conformance.Find, in)
 		named := !s.stack.Codec.Spec().ClosedEnums || !in.Mood.Unnamed() && !slices.ContainsFunc(in.Moods, conformance.Mood.Unnamed)
-		if digits := !math.IsNaN(in.Ratio) && !math.IsInf(in.Ratio, 0); err != nil && !(digits && named) {
+		if digits := !math.IsNaN(in.Ratio) && !math.IsInf(in.Ratio, 0); err != nil && (!digits || !named) {
 			continue // as a codec without a form for it may
 		}
 		if err != nil {
