@@ -29,7 +29,7 @@ func (Codec) Spec() codec.Spec {
 	return codec.Spec{
 		Name: "capnp", Media: "application/x-capnp", Subtype: "capnp", Module: "capnproto.org/go/capnp/v3",
 		About:       "plain structs, Cap'n Proto's unpacked form; the library is an alpha",
-		Remark:      "Cap'n Proto's library for Go is an alpha; other languages have faster ones",
+		Remark:      "uses an alpha of Cap'n Proto's library for Go, whose users may yet see it change",
 		ClosedEnums: true,
 	}
 }
