@@ -84,25 +84,29 @@ evolution: ## Write docs/evolution.md anew from what codecs do
 web: $(WEB) ## Build the page that orders, clients/web
 
 .PHONY: generate
-# Thrift after buf, which empties gen/ first.
-generate: $(BUF) compilers ## Generate gen/ and clients/web/gen/ from proto/ and schema/
+# What buf does not make after buf, which empties gen/ first.
+generate: $(BUF) compilers ## Generate gen/, clients/web/gen/ and others' schema/ from proto/ and schema/
 	$(BUF) generate
 	mkdir -p gen/thrift
 	for f in schema/thrift/*.thrift; do thrift -strict -out gen/thrift \
 		--gen go:package_prefix=github.com/tare-bench/tare/gen/thrift/,skip_remote $$f || exit 1; done
 	gofmt -w gen/thrift
+	go test ./codec/avro ./codec/capnp/idl -run TestSchemasAreCurrent -update
+	schema/capnp/compile
 
 # Compilers of schemas that no Go module brings, where they are missing, as packages of
 # Debian 12. Their output names their version: another one's differs.
+COMPILERS = $(strip $(if $(shell command -v thrift),,thrift-compiler) $(if $(shell command -v capnp),,capnproto))
+
 .PHONY: compilers
 compilers:
-	$(if $(THRIFT),,$(if $(CAN_INSTALL),apt-get update && apt-get install -y --no-install-recommends thrift-compiler,\
-	$(error Missing: thrift-compiler, as Debian 12 has it. Only root can install it (make compilers))))
+	$(if $(COMPILERS),$(if $(CAN_INSTALL),apt-get update && apt-get install -y --no-install-recommends $(COMPILERS),\
+	$(error Missing: $(COMPILERS), as Debian 12 has them. Only root can install them (make compilers))))
 
 .PHONY: generated
 generated: generate ## Fail if what is generated is not what proto/ generates
-	git diff --exit-code -- gen clients/web/gen
-	test -z "$$(git status --porcelain -- gen clients/web/gen)"
+	git diff --exit-code -- gen clients/web/gen schema
+	test -z "$$(git status --porcelain -- gen clients/web/gen schema)"
 
 $(BUF): tools/package-lock.json
 	cd tools && npm ci --no-fund --no-audit

@@ -56,7 +56,8 @@ var importRules = []importRule{
 	{"*/*test", join(interfaces, generated, []string{"protocol/protocoltest/conformance", "service/validate"}), implTests, "a contract is held against whatever it is given"},
 	{"protocol/protocoltest/conformance", join([]string{"rpc"}, generated), implTests, "the conformance service is a workload of its own"},
 	{"codec/codectest/evolution", join([]string{"codec", "rpc"}, generated), []string{"catalog"}, "changes of a schema are met with whatever codec is given; its test takes all that there are"},
-	{"codec/*", join([]string{"codec", "rpc", "setting", "workload/*/clinical"}, generated), implTests, reasonImpl + "; one with a schema of its own binds to the messages of a workload"},
+	{"codec/capnp/idl", generated, noPackage, "it must build before what is generated of its output is there"},
+	{"codec/*", join([]string{"codec", "codec/*/idl", "rpc", "setting", "workload/*/clinical"}, generated), implTests, reasonImpl + "; one with a schema of its own binds to the messages of a workload"},
 	{"compress/*", []string{"compress", "setting"}, implTests, reasonImpl},
 	{"protocol/*", join([]string{"protocol", "codec", "compress", "rpc", "setting"}, generated), implTests, reasonImpl},
 	{"store/*", []string{"store", "setting", "internal/groupcommit"}, join(implTests, []string{"store/*/*test"}), reasonImpl + "; to share commits is no store's own business"},
@@ -114,6 +115,8 @@ type exception struct{ where, what, reason string }
 
 // nameExceptions allow a folder a literal that equals a name.
 var nameExceptions = []exception{
+	{"codec/avro", "json", "the tag by which plain structs name their fields, and no codec"},
+	{"codec/capnp", "json", "the tag by which plain structs name their fields, and no codec"},
 	{"codec/protojson", "json", "what users call ProtoJSON is application/json on the wire"},
 	{"codec/jsonv2", "json", "any library's JSON is application/json on the wire"},
 	{"codec/goccy", "json", "any library's JSON is application/json on the wire"},

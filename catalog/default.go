@@ -3,6 +3,8 @@ package catalog
 import (
 	"github.com/tare-bench/tare/call"
 	"github.com/tare-bench/tare/codec"
+	"github.com/tare-bench/tare/codec/avro"
+	"github.com/tare-bench/tare/codec/capnp"
 	"github.com/tare-bench/tare/codec/cbor"
 	"github.com/tare-bench/tare/codec/goccy"
 	"github.com/tare-bench/tare/codec/json"
@@ -16,6 +18,7 @@ import (
 	"github.com/tare-bench/tare/compress/gzip"
 	"github.com/tare-bench/tare/compress/zstd"
 	"github.com/tare-bench/tare/protocol"
+	capnprpc "github.com/tare-bench/tare/protocol/capnp"
 	"github.com/tare-bench/tare/protocol/connect"
 	"github.com/tare-bench/tare/protocol/grpc"
 	"github.com/tare-bench/tare/protocol/rest"
@@ -38,6 +41,7 @@ func Default() Catalog {
 			connect.New(),
 			connect.NewWeb(),
 			thriftrpc.New(),
+			capnprpc.New(),
 		},
 		Codecs: []codec.Codec{
 			json.Codec{},
@@ -50,6 +54,8 @@ func Default() Catalog {
 			cbor.Codec{},
 			thrift.New(),
 			thrift.NewCompact(),
+			avro.Codec{},
+			capnp.Codec{},
 		},
 		Compressors: []compress.Compressor{
 			gzip.Compressor{},

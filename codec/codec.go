@@ -22,6 +22,9 @@ type Spec struct {
 	// Remark is what a reader must know who takes the codec for a better known
 	// one; it follows the stack's name in a sentence. "" for none.
 	Remark string
+	// ClosedEnums says that Append may refuse a number that an enum of the schema
+	// has no name for. It never makes it another.
+	ClosedEnums bool
 }
 
 // ErrUnbound is wrapped by Bind's error for a type that the codec has no form

@@ -67,26 +67,28 @@ var detailed = []*rpc.Error{
 }
 
 func details(t *testing.T, s *suite) {
-	var next int
-	_, c := s.start(t, rpc.HandlerFunc(func(context.Context, *rpc.Method, rpc.Stream) error { return detailed[next] }))
-	for next = range detailed {
+	next := make(chan *rpc.Error, 1)
+	_, c := s.start(t, rpc.HandlerFunc(func(context.Context, *rpc.Method, rpc.Stream) error { return <-next }))
+	for _, failure := range detailed {
+		next <- failure
 		_, err := call(patient(t), c, conformance.Echo, &conformance.EchoRequest{})
-		wantFailure(t, err, detailed[next])
+		wantFailure(t, err, failure)
 	}
 }
 
 func streamDetails(t *testing.T, s *suite) {
-	var next int
+	next := make(chan *rpc.Error, 1)
 	_, c := s.start(t, rpc.HandlerFunc(func(_ context.Context, _ *rpc.Method, st rpc.Stream) error {
 		if err := st.Send(&conformance.ExpandResponse{}); err != nil {
 			return err
 		}
-		return detailed[next]
+		return <-next
 	}))
-	for next = range detailed {
+	for _, failure := range detailed {
+		next <- failure
 		out, err := call(patient(t), c, conformance.Expand, &conformance.ExpandRequest{})
 		wantReplies(t, out, &conformance.ExpandResponse{})
-		wantFailure(t, err, detailed[next])
+		wantFailure(t, err, failure)
 	}
 }
 
@@ -130,7 +132,7 @@ func noReply(t *testing.T, s *suite) {
 func garbage(t *testing.T, s *suite) {
 	srv, good := s.start(t, conformance.Handler{})
 	o := s.options()
-	o.Codec = garbled{o.Codec}
+	o.Codec = s.stack.garbled()
 	bad := s.dialWith(t, srv.addr(), o)
 	_, err := call(patient(t), bad, conformance.Echo, &conformance.EchoRequest{})
 	wantAnswer(t, err, rpc.InvalidArgument)
@@ -140,7 +142,7 @@ func garbage(t *testing.T, s *suite) {
 func garbageStream(t *testing.T, s *suite) {
 	srv := s.serve(t, conformance.Handler{})
 	o := s.options()
-	o.Codec = garbled{o.Codec}
+	o.Codec = s.stack.garbled()
 	bad := s.dialWith(t, srv.addr(), o)
 	_, err := call(patient(t), bad, conformance.Collect, &conformance.CollectRequest{})
 	wantAnswer(t, err, rpc.InvalidArgument)
@@ -148,7 +150,7 @@ func garbageStream(t *testing.T, s *suite) {
 
 func garbageReply(t *testing.T, s *suite) {
 	o := s.options()
-	o.Codec = garbled{o.Codec}
+	o.Codec = s.stack.garbled()
 	srv := s.serveWith(t, conformance.Handler{}, conformance.Service, o)
 	c := s.dial(t, srv.addr())
 	out, err := call(patient(t), c, conformance.Echo, &conformance.EchoRequest{Item: conformance.Ordinary()})

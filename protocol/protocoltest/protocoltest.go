@@ -29,6 +29,17 @@ type Stack struct {
 	// ConnPerCall says that the settings ask for a connection for each call;
 	// otherwise "conns" says how many there are, where the protocol declares it.
 	ConnPerCall bool
+	// Garbled is a codec whose messages are none of Codec's, where the protocol
+	// asks more of its codec than package codec does. Nil: one is made of Codec.
+	Garbled codec.Codec
+}
+
+// garbled gives a codec whose bytes are no message of any codec's.
+func (s Stack) garbled() codec.Codec {
+	if s.Garbled != nil {
+		return s.Garbled
+	}
+	return garbled{s.Codec}
 }
 
 // Run holds p to the contract.

@@ -3,6 +3,8 @@ package rest_test
 import (
 	"testing"
 
+	"github.com/tare-bench/tare/codec/avro"
+	"github.com/tare-bench/tare/codec/capnp"
 	"github.com/tare-bench/tare/codec/cbor"
 	"github.com/tare-bench/tare/codec/goccy"
 	"github.com/tare-bench/tare/codec/json"
@@ -33,6 +35,8 @@ func TestContract(t *testing.T) {
 		"CBOR":                  {Codec: cbor.Codec{}},
 		"generated code":        {Codec: vtproto.Codec{}},
 		"Thrift's structs":      {Codec: thrift.NewCompact()},
+		"Avro":                  {Codec: avro.Codec{}},
+		"Cap'n Proto":           {Codec: capnp.Codec{}},
 		"compressed":            {Codec: json.Codec{}, Compressor: gzip.Compressor{}},
 		"compressed, binary":    {Codec: proto.Codec{}, Compressor: zstd.Compressor{}},
 		"HTTP/2":                {Codec: json.Codec{}, Settings: set("http", "2")},

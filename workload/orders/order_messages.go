@@ -35,8 +35,8 @@ type Order struct {
 	Lines      []OrderLine `json:"lines,omitempty"`
 	Total      Money       `json:"total"`
 	Balance    *Money      `json:"balance,omitempty"` // nil where nothing was charged
-	CreateTime time.Time   `json:"createTime,omitzero"`
-	UpdateTime time.Time   `json:"updateTime,omitzero"`
+	CreateTime time.Time   `json:"createTime,omitzero" avro:",omitzero"`
+	UpdateTime time.Time   `json:"updateTime,omitzero" avro:",omitzero"`
 	Revision   int64       `json:"revision,string"`
 }
 

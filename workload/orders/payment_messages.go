@@ -25,7 +25,7 @@ type Payment struct {
 	Charged    Money         `json:"charged"`
 	Refunded   Money         `json:"refunded"`
 	Status     PaymentStatus `json:"status"`
-	CreateTime time.Time     `json:"createTime,omitzero"`
+	CreateTime time.Time     `json:"createTime,omitzero" avro:",omitzero"`
 }
 
 // GetPaymentRequest names a payment.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	pb "github.com/tare-bench/tare/gen/tare/conformance/v1"
 )
 
 // Example is one item worth sending.
@@ -18,6 +20,13 @@ type Example struct {
 	// so that a codec may refuse it; it may not change it.
 	NotJSON bool
 }
+
+// Unnamed says whether an item holds a mood that the schema has no name for,
+// so that a codec whose enums are closed refuses it.
+func (i *Item) Unnamed() bool { return i != nil && (i.Mood.Unnamed() || i.Child.Unnamed()) }
+
+// Unnamed says whether the schema has no name for the mood.
+func (m Mood) Unnamed() bool { return pb.Mood_name[int32(m)] == "" }
 
 // Examples gives the items that codecs and protocols get wrong.
 func Examples() []Example {

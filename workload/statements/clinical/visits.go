@@ -9,8 +9,8 @@ type Visit struct {
 	PatientID      string      `json:"patientId"`
 	ProcedureCodes []string    `json:"procedureCodes,omitempty"`
 	SignedBy       string      `json:"signedBy,omitempty"`
-	CreateTime     time.Time   `json:"createTime,omitzero"`
-	UpdateTime     time.Time   `json:"updateTime,omitzero"`
+	CreateTime     time.Time   `json:"createTime,omitzero" avro:",omitzero"`
+	UpdateTime     time.Time   `json:"updateTime,omitzero" avro:",omitzero"`
 }
 
 // CreateVisitRequest is a visit to keep.
