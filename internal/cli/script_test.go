@@ -170,14 +170,17 @@ func database(ts *testscript.TestScript, not bool, args []string) {
 	ts.Setenv(args[0], s.Folder())
 }
 
-// small FOLDER makes a folder on a disk of 64 KiB.
+// small FOLDER [SIZE] makes a folder on a disk of 64 KiB, or of that size.
 func smallDisk(ts *testscript.TestScript, not bool, args []string) {
-	if not || len(args) != 1 {
-		ts.Fatalf("usage: small FOLDER")
+	if not || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: small FOLDER [SIZE]")
 	}
-	dir := ts.MkAbs(args[0])
+	dir, size := ts.MkAbs(args[0]), "64k"
+	if len(args) > 1 {
+		size = args[1]
+	}
 	ts.Check(os.MkdirAll(dir, 0o755))
-	ts.Check(syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"))
+	ts.Check(syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size))
 	ts.Defer(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
 }
 
