@@ -11,7 +11,6 @@ help: ## List the tasks
 
 # Programs that tests start, where they are missing, as packages of Debian 12.
 INITDB = $(shell command -v initdb || ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null)
-THRIFT = $(shell command -v thrift)
 BROWSER = $(shell command -v chromium-headless-shell || command -v chromium || command -v google-chrome)
 MISSING = $(strip \
 	$(if $(INITDB)$(TARE_TEST_POSTGRES),,postgresql-15) \

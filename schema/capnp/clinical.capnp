@@ -337,7 +337,7 @@ struct Visit @0xecbd67cbe0516197 {
   status @1 :VisitStatus;
   # Where it stands.
   patientId @2 :Text;
-  # Whose visit it is.
+  # Whose visit it is; never empty in one that is kept.
   procedureCodes @3 :List(Text);
   # What was done, in the order in which it was done.
   signedBy @4 :Text;
