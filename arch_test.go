@@ -73,7 +73,7 @@ var importRules = []importRule{
 	{"call", []string{"rpc", "codec", "compress", "protocol", "call/*"}, join(implTests, []string{"catalog", "protocol/*"}), "one call for a person takes no plan and no workload, and is told by a Catalog what it speaks"},
 	{"catalog", join(interfaces, leaves, []string{"protocol/*", "workload/*", "plan", "call"}), implTests, "it answers what a plan asks and what a person calls by, and knows nothing of how things are measured"},
 
-	{"service/crash", []string{"catalog", "internal/cli", "internal/program", "clients", "store", "store/*/*test", "gen/..."}, implTests, "it judges services from outside, by what clients were told and by what stores keep"},
+	{"service/crash", []string{"catalog", "rpc", "workload/statements/*", "internal/cli", "internal/program", "clients", "store", "store/*/*test", "gen/..."}, implTests, "it judges services from outside, by what clients were told and by what stores keep"},
 	{"clients", generated, []string{"catalog", "internal/cli", "internal/program"}, "clients from outside know the schema and a port, and nothing else of tare's"},
 	{"service", join(interfaces, []string{"catalog", "service/*"}), implTests, reasonGiven},
 	{"service/port", []string{"protocol", "rpc"}, join(implTests, []string{"catalog", "protocol/*"}), "it is given protocols, and never knows one by its name"},

@@ -32,7 +32,7 @@ func crash(t *testing.T, store string, kills int) {
 		t.Fatal(err)
 	}
 	t.Logf("\n%s", o)
-	if !o.verdict.sound() {
+	if !o.sound() {
 		t.Error("something is wrong, as it says")
 	}
 	for _, v := range o.victims {
@@ -42,5 +42,27 @@ func crash(t *testing.T, store string, kills int) {
 	}
 	if o.verdict.acknowledged < kills*p.every/2 || o.verdict.refused == 0 || o.verdict.asked == 0 || o.verdict.found == 0 {
 		t.Error("too little happened to tell")
+	}
+}
+
+// Wherever an import is cut off, each statement is there once at the end.
+func TestImportOutlivesItsService(t *testing.T) {
+	t.Run("on SQLite", func(t *testing.T) { crashImport(t, "sqlite") })
+	t.Run("on PostgreSQL", func(t *testing.T) { crashImport(t, postgrestest.Address(t)) })
+}
+
+func crashImport(t *testing.T, store string) {
+	t.Parallel()
+	p := imports{plan{kills: 4, seed: 1, store: store, log: t.Logf}, 5_000, 100}
+	o, err := p.run(t.Context(), catalog.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("\n%s", o)
+	if !o.sound() {
+		t.Error("something is wrong, as it says")
+	}
+	if o.repeated == 0 {
+		t.Error("no statement came again: no call was cut off between its commit and its answer")
 	}
 }

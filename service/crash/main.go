@@ -3,6 +3,10 @@
 // was acknowledged is lost, and nothing is paid twice.
 //
 //	go run ./service/crash --kills 50 --store sqlite
+//	go run ./service/crash --import 100000 --kills 20 --store postgres
+//
+// With --import it has statements imported instead, each of which must be there
+// once at the end.
 //
 // It exits with 1 if anything is wrong, and tells what.
 package main
@@ -30,16 +34,29 @@ func main() {
 	flag.IntVar(&p.clients, "clients", 16, "clients that order at once")
 	flag.Uint64Var(&p.seed, "seed", 1, "of the orders, and of the moments of the kills")
 	flag.StringVar(&p.store, "store", "sqlite", "kind of store, or an address beside which each service has its own")
+	statements := flag.Int("import", 0, "statements to import, instead of orders; 0: orders")
+	batch := flag.Int("batch", 500, "statements in a message")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	o, err := p.run(ctx, catalog.Default())
+	if *statements > 0 {
+		end(imports{p, *statements, *batch}.run(ctx, catalog.Default()))
+	}
+	end(p.run(ctx, catalog.Default()))
+}
+
+// end prints what a run came to, and exits.
+func end[Outcome interface {
+	fmt.Stringer
+	sound() bool
+}](o Outcome, err error) {
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "crash: error: %v\n", err)
 		os.Exit(1)
 	}
 	fmt.Print(o)
-	if !o.verdict.sound() {
+	if !o.sound() {
 		os.Exit(1)
 	}
+	os.Exit(0)
 }

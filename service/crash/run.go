@@ -33,6 +33,8 @@ type outcome struct {
 	verdict *verdict
 }
 
+func (o *outcome) sound() bool { return o.verdict.sound() }
+
 // run makes the stores, carries the plan out on them and removes them, unless
 // something is wrong with what they keep.
 func (p plan) run(ctx context.Context, c catalog.Catalog) (o *outcome, err error) {

@@ -53,17 +53,22 @@ const (
 // connection has, or a client could take a service's port while it is dead.
 const home = "127.0.0.2:0"
 
-// service is one of the two, in a process of its own.
+// service is one or more of a workload's, in a process of its own.
 type service struct {
 	args []string
 	addr string // where it listens, once it has been started; then always there
 	run  *program.Program
 }
 
-// serve runs one tier on a store of its own.
-func serve(ctx context.Context, tier, store string, more ...string) (*service, error) {
-	s := &service{addr: home, args: append([]string{"serve", "orders", "--service", tier, "--store", store}, more...)}
+// start starts a service by what its program is told.
+func start(ctx context.Context, args ...string) (*service, error) {
+	s := &service{addr: home, args: args}
 	return s, s.start(ctx)
+}
+
+// serve runs one tier of the orders on a store of its own.
+func serve(ctx context.Context, tier, store string, more ...string) (*service, error) {
+	return start(ctx, append([]string{"serve", "orders", "--service", tier, "--store", store}, more...)...)
 }
 
 func (s *service) start(ctx context.Context) (err error) {
