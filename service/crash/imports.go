@@ -33,6 +33,7 @@ type imported struct {
 	imports
 	took     time.Duration
 	attempts map[string]int // by the method that made them
+	cut      int            // calls that ended without an answer
 	repeated int64          // statements that had been kept, and came again
 	victims  []*victim
 	wrong    []string
@@ -50,7 +51,7 @@ func (o *imported) String() string {
 	for _, way := range ways {
 		fmt.Fprintf(&b, "  %s: %d calls\n", way, o.attempts[way])
 	}
-	fmt.Fprintf(&b, "  %d statements came again after they had been kept\n", o.repeated)
+	fmt.Fprintf(&b, "  %d calls ended without an answer, and %d statements came again after they had been kept\n", o.cut, o.repeated)
 	if o.sound() {
 		fmt.Fprintf(&b, "kept: %d, each once and as it was sent\n", o.statements)
 	}
@@ -128,7 +129,7 @@ func (p imports) carryOut(ctx context.Context, on *service, victims []*victim) (
 	if err := errors.Join(killing, err); err != nil {
 		return nil, err
 	}
-	o := &imported{imports: p, took: time.Since(began), attempts: i.attempts, repeated: i.repeated, victims: victims}
+	o := &imported{imports: p, took: time.Since(began), attempts: i.attempts, cut: i.cut, repeated: i.repeated, victims: victims}
 	o.wrong = i.wrong
 	wrong, err := p.export(ctx, i.client)
 	o.wrong = append(o.wrong, wrong...)
@@ -171,6 +172,7 @@ type importer struct {
 	next     int          // first batch that is not acknowledged
 	acked    atomic.Int64 // statements
 	attempts map[string]int
+	cut      int
 	repeated int64
 	wrong    []string
 }
@@ -192,6 +194,7 @@ func (i *importer) run(ctx context.Context) error {
 			pause = firstPause
 		}
 		if err != nil { // something was killed, or will be seen to be stuck
+			i.cut++
 			wait(ctx, pause)
 			pause = min(2*pause, longestPause)
 		}
