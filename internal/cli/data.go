@@ -67,7 +67,7 @@ func (a *app) generateCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.IntVar(&m.count, "count", 1000, "how many")
+	f.IntVar(&m.count, "count", 100_000, "how many")
 	f.Uint64Var(&m.seed, "seed", 1, "where all chance comes from")
 	f.StringVar(&m.to, "format", "", formatUsage)
 	f.StringVar(&m.out, "out", "", outUsage)
