@@ -2,6 +2,7 @@ package thrift
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -107,7 +108,9 @@ func (s *server) reply(dst []byte, h heading, m *method, out any, err error) ([]
 		if failed == nil {
 			return encoded, nil
 		}
-		err = rpc.Errorf(rpc.Internal, "encode %s: %v", m.Out.Name, failed)
+		if err = failed; !errors.As(failed, new(*rpc.Error)) {
+			err = rpc.Errorf(rpc.Internal, "encode %s: %v", m.Out.Name, failed)
+		}
 	}
 	return s.envelope.appendFailure(dst, h, err)
 }

@@ -24,6 +24,7 @@ func (Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h r
 	// Calls outlive ctx, until they have ended.
 	calls, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
+	bound.limitReplies()
 	s := &server{service: bound, handler: h, calls: calls, sessions: map[*session]bool{}}
 	unhook := context.AfterFunc(ctx, func() { _ = l.Close() })
 	err = s.accept(ctx, l)

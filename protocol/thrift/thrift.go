@@ -110,3 +110,25 @@ func (s *service) method(name string) (*method, bool) {
 	m, ok := s.methods[strings.TrimPrefix(name, s.name+":")]
 	return m, ok
 }
+
+// limitReplies has replies that are longer than a message may be refused.
+func (s *service) limitReplies() {
+	for _, m := range s.methods {
+		m.out = limited{m.out, s.maxMessage}
+	}
+}
+
+// limited writes no message that is longer than may be sent: the error is what the
+// caller is told.
+type limited struct {
+	codec.Binding
+	longest int
+}
+
+func (b limited) Append(dst []byte, native any) ([]byte, error) {
+	out, err := b.Binding.Append(dst, native)
+	if err == nil && len(out)-len(dst) > b.longest {
+		return dst, protocol.TooLong(b.longest)
+	}
+	return out, err
+}
