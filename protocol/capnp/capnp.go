@@ -147,7 +147,3 @@ func bindingOf(o protocol.Options, t *rpc.Type) (Binding, error) {
 	}
 	return parts, nil
 }
-
-func (s *service) tooLong(what string, n int) *rpc.Error {
-	return rpc.Errorf(rpc.ResourceExhausted, "%s of %d bytes is longer than the limit of %d", what, n, s.maxMessage)
-}

@@ -146,7 +146,7 @@ func (c *client) call(ctx context.Context, to capnp.Client, m *method, in any) (
 	defer release()
 	switch {
 	case unsent != nil:
-		return nil, rpc.Errorf(rpc.Internal, "encode %s: %v", m.In.Name, unsent)
+		return nil, unsendable(m.In, unsent)
 	case err != nil:
 		return nil, exception(ctx, err, m)
 	}
@@ -189,7 +189,7 @@ func (c *client) outcome(m *method, r result) (any, error) {
 	case err != nil:
 		return nil, unreadable(err)
 	case size > c.maxMessage:
-		return nil, c.tooLong("reply", size)
+		return nil, protocol.TooLong(c.maxMessage)
 	}
 	return out, nil
 }

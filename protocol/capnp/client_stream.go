@@ -55,7 +55,7 @@ func putRequest(args capnp.Struct, m *method, in any) error {
 func (c *client) ended(ctx context.Context, m *method, out capnp.Struct, err, unsent error) error {
 	switch {
 	case unsent != nil:
-		return rpc.Errorf(rpc.Internal, "encode %s: %v", m.In.Name, unsent)
+		return unsendable(m.In, unsent)
 	case err != nil:
 		return exception(ctx, err, m)
 	}

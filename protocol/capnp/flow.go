@@ -9,6 +9,7 @@ import (
 	dispatch "capnproto.org/go/capnp/v3/server"
 	"golang.org/x/sync/semaphore"
 
+	"github.com/tare-bench/tare/protocol"
 	"github.com/tare-bench/tare/rpc"
 )
 
@@ -46,7 +47,7 @@ func push(ctx context.Context, to capnp.Client, number capnp.Method, t *rpc.Type
 		},
 	})
 	if unsent != nil {
-		return rpc.Errorf(rpc.Internal, "encode %s: %v", t.Name, unsent)
+		return unsendable(t, unsent)
 	}
 	return err
 }
@@ -82,7 +83,7 @@ func (k *sink) take(_ context.Context, c *dispatch.Call) error {
 	case err != nil:
 		err = unreadable(err)
 	case size > k.maxMessage:
-		err = k.tooLong("reply", size)
+		err = protocol.TooLong(k.maxMessage)
 	default:
 		err = k.send(out)
 	}

@@ -29,6 +29,7 @@ func (Protocol) Serve(ctx context.Context, l net.Listener, svc *rpc.Service, h r
 	// Calls outlive ctx, until they have ended.
 	calls, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
+	bound.limitReplies()
 	s := &server{service: bound, handler: h, calls: calls, ending: make(chan struct{}), cut: make(chan struct{})}
 	unhook := context.AfterFunc(ctx, func() { _ = l.Close() })
 	err = s.accept(ctx, l)
@@ -142,7 +143,7 @@ func (m *method) putReply(out capnp.Struct, reply any) error {
 		return err
 	}
 	if err := m.out.Put(to, reply); err != nil {
-		return rpc.Errorf(rpc.Internal, "encode %s: %v", m.Out.Name, err)
+		return unsendable(m.Out, err)
 	}
 	return out.SetPtr(0, to.ToPtr())
 }
@@ -196,7 +197,7 @@ func (s *service) request(m *method, from capnp.Struct) (any, error) {
 	case err != nil:
 		return nil, rpc.Errorf(rpc.InvalidArgument, "parse %s: %v", m.In.Name, err)
 	case size > s.maxMessage:
-		return nil, s.tooLong("request", size)
+		return nil, protocol.TooLong(s.maxMessage)
 	}
 	return in, nil
 }

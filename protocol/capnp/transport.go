@@ -15,7 +15,8 @@ import (
 type stream struct {
 	*capnp.Decoder
 	*capnp.Encoder
-	conn net.Conn
+	conn    net.Conn
+	longest int // message of a call
 
 	mu         sync.Mutex
 	unanswered map[uint32]bool // questions of the peer, by their numbers
@@ -30,7 +31,7 @@ const slack = 1 << 20
 
 func newStream(conn net.Conn, maxMessage int) *stream {
 	s := &stream{
-		Decoder: capnp.NewDecoder(conn), Encoder: capnp.NewEncoder(conn), conn: conn,
+		Decoder: capnp.NewDecoder(conn), Encoder: capnp.NewEncoder(conn), conn: conn, longest: maxMessage,
 		unanswered: make(map[uint32]bool),
 	}
 	s.MaxMessageSize = uint64(max(maxMessage, protocol.DefaultMaxMessage)) + slack
@@ -56,7 +57,7 @@ func (s *stream) Decode() (*capnp.Message, error) {
 
 // Encode implements transport.Codec.
 func (s *stream) Encode(msg *capnp.Message) error {
-	err := s.Encoder.Encode(msg)
+	err := s.Encoder.Encode(lean(msg, s.longest))
 	s.note(msg)
 	return err
 }
