@@ -41,6 +41,15 @@ func (Codec) Bind(t *rpc.Type) (codec.Binding, error) {
 	return newBinding(t, s, s), nil
 }
 
+// Written is the schema that Bind's binding of t writes by, as schema/avro has it:
+// with the schema's own names, where those of plain structs are this codec's alone.
+func (Codec) Written(t *rpc.Type) (string, error) {
+	if t.NewProto == nil {
+		return "", fmt.Errorf("write the schema of %s: it has none of protobuf's: %w", t.Name, codec.ErrUnbound)
+	}
+	return Schema(t.NewProto().ProtoReflect().Descriptor())
+}
+
 // BindWritten is Bind for messages that somebody else wrote, under another
 // schema: Parse takes what that schema says, gives fields that it lacks their
 // defaults, and leaves out those that t lacks. Append writes t's own schema.

@@ -1,6 +1,7 @@
 package avro_test
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	ordersv1 "github.com/tare-bench/tare/gen/tare/orders/v1"
 	paymentsv1 "github.com/tare-bench/tare/gen/tare/payments/v1"
 	"github.com/tare-bench/tare/protocol/protocoltest/conformance"
+	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/workload/statements/clinical"
 )
 
@@ -105,6 +107,25 @@ func TestReadsWhatAnotherSchemaWrote(t *testing.T) {
 	const empty = `{"type": "record", "name": "GetVisitRequest", "namespace": "tare.clinical.v1", "fields": []}`
 	if diff := conformance.Diff(&clinical.GetVisitRequest{}, readAs(t, empty, nil)); diff != "" {
 		t.Errorf("differs (-want +got):\n%s", diff)
+	}
+}
+
+// Who is given the schema that is written by reads by it, and it names nothing as
+// this codec's plain structs do.
+func TestTellsWhatItWrites(t *testing.T) {
+	written, err := avro.Codec{}.Written(clinical.GetVisit.In)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(written, `"visit_id"`) || strings.Contains(written, "VisitID") {
+		t.Errorf("the schema is %s", written)
+	}
+	want := &clinical.GetVisitRequest{VisitID: "v1"}
+	if diff := conformance.Diff(want, readAs(t, written, encode(t, clinical.GetVisit.In, want))); diff != "" {
+		t.Errorf("differs (-want +got):\n%s", diff)
+	}
+	if _, err := (avro.Codec{}).Written(&rpc.Type{Name: "none"}); !errors.Is(err, codec.ErrUnbound) {
+		t.Errorf("a type without a schema gives %v", err)
 	}
 }
 
