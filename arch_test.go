@@ -57,7 +57,7 @@ var importRules = []importRule{
 	{"protocol/protocoltest/conformance", join([]string{"rpc"}, generated), implTests, "the conformance service is a workload of its own"},
 	{"codec/codectest/evolution", join([]string{"codec", "rpc"}, generated), []string{"catalog"}, "changes of a schema are met with whatever codec is given; its test takes all that there are"},
 	{"codec/capnp/idl", generated, noPackage, "it must build before what is generated of its output is there"},
-	{"codec/*", join([]string{"codec", "codec/*/idl", "rpc", "setting", "workload/*/clinical"}, generated), implTests, reasonImpl + "; one with a schema of its own binds to the messages of a workload"},
+	{"codec/*", join([]string{"codec", "codec/*/idl", "rpc", "setting", "workload/*/clinical"}, generated), join(implTests, []string{"codec/codectest/evolution"}), reasonImpl + "; one with a schema of its own binds to the messages of a workload"},
 	{"compress/*", []string{"compress", "setting"}, implTests, reasonImpl},
 	{"protocol/*", join([]string{"protocol", "codec", "compress", "rpc", "setting"}, generated), implTests, reasonImpl},
 	{"store/*", []string{"store", "setting", "internal/groupcommit"}, join(implTests, []string{"store/*/*test"}), reasonImpl + "; to share commits is no store's own business"},

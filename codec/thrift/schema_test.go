@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/tare-bench/tare/codec/codectest/evolution"
 	"github.com/tare-bench/tare/codec/thrift"
 	nativeclinical "github.com/tare-bench/tare/gen/thrift/clinical"
 	nativeconformance "github.com/tare-bench/tare/gen/thrift/conformance"
@@ -46,6 +47,17 @@ func TestSchemaIsProtobufs(t *testing.T) {
 				files[d.ParentFile()] = true
 				compared.message(d, reflect.TypeOf(b.Native(typ.New())))
 			}
+		}
+	}
+	for _, c := range evolution.Cases {
+		for _, typ := range []*rpc.Type{c.Writer, c.Reader} {
+			b, err := thrift.New().Bind(typ)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := typ.NewProto().ProtoReflect().Descriptor()
+			files[d.ParentFile()] = true
+			compared.message(d, reflect.TypeOf(b.Native(typ.New())))
 		}
 	}
 	for _, fault := range compared.faults {

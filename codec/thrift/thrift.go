@@ -62,7 +62,7 @@ func (c Codec) Bind(t *rpc.Type) (codec.Binding, error) {
 type message func(*form, *rpc.Type) codec.Binding
 
 // messages are those of all workloads, by full protobuf name.
-var messages = merge(clinicalMessages, conformanceMessages)
+var messages = merge(clinicalMessages, conformanceMessages, evolutionMessages)
 
 func merge(all ...map[string]message) map[string]message {
 	out := make(map[string]message)
