@@ -11,6 +11,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"sync"
 
@@ -80,11 +81,49 @@ func (b *binding) Native(plain any) any {
 	return &message{built: msg, err: err}
 }
 
-func (b *binding) Plain(native any) any { return native.(*message).read }
+// Plain gives what was read. What was built is read, as none but a test does.
+func (b *binding) Plain(native any) any {
+	m := native.(*message)
+	if m.read != nil {
+		return m.read
+	}
+	plain, err := b.reread(m)
+	if err != nil {
+		return b.t.New() // it cannot be built, as Append says
+	}
+	return plain
+}
+
+func (b *binding) reread(m *message) (any, error) {
+	if m.err != nil {
+		return nil, m.err
+	}
+	root, err := m.built.Root()
+	if err != nil {
+		return nil, err
+	}
+	size, err := m.built.TotalSize()
+	if err != nil {
+		return nil, err
+	}
+	m.built.ResetReadLimit(math.MaxUint64) // it is ours, and read as often as one likes
+	plain, _, err := b.take(root.Struct(), int(size)) //nolint:gosec // it is in memory
+	return plain, err
+}
+
+// writable gives what is built, or builds what was read: a message that is read in
+// place would keep the bytes that a protocol uses again.
+func (b *binding) writable(native any) *message {
+	m := native.(*message)
+	if m.read != nil {
+		return b.Native(m.read).(*message)
+	}
+	return m
+}
 
 // Size implements codec.Sizer.
 func (b *binding) Size(native any) int {
-	m := native.(*message)
+	m := b.writable(native)
 	if m.err != nil {
 		return 0
 	}
@@ -100,7 +139,7 @@ func (b *binding) AppendSized(dst []byte, native any) ([]byte, error) { return b
 
 // Append is capnp.Message.Marshal into a buffer that is there already.
 func (b *binding) Append(dst []byte, native any) ([]byte, error) {
-	m := native.(*message)
+	m := b.writable(native)
 	if m.err != nil {
 		return dst, m.err
 	}
