@@ -12,12 +12,17 @@ import (
 	"github.com/tare-bench/tare/codec/capnp/idl"
 	"github.com/tare-bench/tare/gen/capnp/clinical"
 	"github.com/tare-bench/tare/gen/capnp/conformance"
+	"github.com/tare-bench/tare/gen/capnp/evolutionv1"
+	"github.com/tare-bench/tare/gen/capnp/evolutionv2"
 )
 
-// packages are the schemas that there is generated code of.
+// packages are the schemas that there is generated code of, by one of the structs
+// that each has.
 var packages = map[string]func(*schemas.Registry){
-	"tare.clinical.v1":    clinical.RegisterSchema,
-	"tare.conformance.v1": conformance.RegisterSchema,
+	"tare.clinical.v1." + idl.Failure:    clinical.RegisterSchema,
+	"tare.conformance.v1." + idl.Failure: conformance.RegisterSchema,
+	"tare.evolution.v1.Grown":            evolutionv1.RegisterSchema,
+	"tare.evolution.v2.Grown":            evolutionv2.RegisterSchema,
 }
 
 // layout is where the fields of a struct stand in it.
@@ -60,12 +65,12 @@ var layouts = sync.OnceValues(func() (map[uint64]layout, error) {
 	registry, all := new(schemas.Registry), make(map[uint64]layout)
 	for name, register := range packages {
 		register(registry)
-		src, err := registry.Find(idl.ID(name + "." + idl.Failure)) // one of all that it holds
+		src, err := registry.Find(idl.ID(name))
 		if err != nil {
-			return nil, fmt.Errorf("find the schema of %s: %w", name, err)
+			return nil, fmt.Errorf("find the schema that has %s: %w", name, err)
 		}
 		if err := readLayouts(src, all); err != nil {
-			return nil, fmt.Errorf("read the schema of %s: %w", name, err)
+			return nil, fmt.Errorf("read the schema that has %s: %w", name, err)
 		}
 	}
 	return all, nil

@@ -11,6 +11,8 @@ import (
 	"github.com/tare-bench/tare/codec/capnp/idl"
 	clinicalv1 "github.com/tare-bench/tare/gen/tare/clinical/v1"
 	conformancev1 "github.com/tare-bench/tare/gen/tare/conformance/v1"
+	evolutionv1 "github.com/tare-bench/tare/gen/tare/evolution/v1"
+	evolutionv2 "github.com/tare-bench/tare/gen/tare/evolution/v2"
 )
 
 var update = flag.Bool("update", false, "write schema/capnp anew")
@@ -21,6 +23,8 @@ func TestSchemasAreCurrent(t *testing.T) {
 	for name, files := range map[string][]protoreflect.FileDescriptor{
 		"clinical":    {clinicalv1.File_tare_clinical_v1_statement_proto, clinicalv1.File_tare_clinical_v1_visit_proto},
 		"conformance": {conformancev1.File_tare_conformance_v1_conformance_proto},
+		"evolutionv1": {evolutionv1.File_tare_evolution_v1_evolution_proto},
+		"evolutionv2": {evolutionv2.File_tare_evolution_v2_evolution_proto},
 	} {
 		want, err := idl.Schema(name, files...)
 		if err != nil {
