@@ -14,7 +14,7 @@ import (
 const (
 	leastCalls   = 50                     // of a trial: fewer say little of a rate
 	leastTurns   = 10                     // of a trial, for each slot: the first fills the pipeline, the last drains it
-	streamTurns  = 3                      // likewise of streams, each of which says as much as many calls
+	bulkTurns    = 3                      // likewise of calls that move items, which count for what of them lies in a trial's middle
 	usualCalls   = 1500                   // of a trial that exact work ends
 	usualBulk    = 150                    // likewise of calls that move items: a driver holds them all
 	leastRounds  = 2                      // of a block: an order and its reverse
@@ -109,17 +109,18 @@ func andPhases(of time.Duration) string {
 
 // leastCalls is how many calls a trial takes. Throughput is counted between the
 // first tenth of a trial and its last start: with few calls for each in flight,
-// hardly any would end there. What long streams move is spread over their time.
+// hardly any would end there. Items are spread over the time of the call that moves
+// them, so that calls which are as long as a trial tell a rate too.
 func (p *Plan) leastCalls() int {
-	if p.Streams && p.Item != "" {
-		return streamTurns * p.InFlight
+	if p.Item != "" {
+		return bulkTurns * p.InFlight
 	}
-	return max(leastCalls, p.turns()*p.InFlight)
+	return max(leastCalls, leastTurns*p.InFlight)
 }
 
 func (p *Plan) turns() int {
-	if p.Streams && p.Item != "" {
-		return streamTurns
+	if p.Item != "" {
+		return bulkTurns
 	}
 	return leastTurns
 }

@@ -68,7 +68,7 @@ func New(r Request, f Facts) (*Plan, error) {
 	if p.Baseline, err = p.baseline(r.Baseline, f.DefaultBaseline()); err != nil {
 		return nil, err
 	}
-	if err := p.design(r, spec.Slice); err != nil {
+	if err := p.design(r, cmp.Or(leg.Slice, spec.Slice)); err != nil {
 		return nil, err
 	}
 	if n := len(p.Blocks); n < stats.MinBlocks {

@@ -81,6 +81,17 @@ type Type struct {
 	NewProto  func() proto.Message
 	ToProto   func(plain any) proto.Message
 	FromProto func(proto.Message) any
+	// Outline gives of ToProto's message what its rules read, where they leave out
+	// most of it: lists in their length, say, whose elements are held to rules one by
+	// one. Nil: all of it.
+	Outline func(plain any) proto.Message
+}
+
+// Outlined gives the type with an Outline.
+func (t *Type) Outlined(outline func(plain any) proto.Message) *Type {
+	with := *t
+	with.Outline = outline
+	return &with
 }
 
 // NewType makes a Type of plain struct P and generated message M out of the

@@ -24,9 +24,21 @@ func TestWarmUpEndsOnceTheRateStopsRising(t *testing.T) {
 		"a rise within the noise":             {[]float64{1, 100, 100, 100, 104, 104, 104}, true},
 		"one slow slice after another is not": {[]float64{1, 9, 3, 9, 9, 9, 9}, false},
 	} {
-		if got := level(c.rates); got != c.want {
+		if got := level(c.rates, levelOver); got != c.want {
 			t.Errorf("%s: level = %v", name, got)
 		}
+	}
+}
+
+// Calls that last longer than a slice draw it out: fewer slices say as much.
+func TestALongSliceOfWarmUpSaysAsMuchAsShortOnes(t *testing.T) {
+	for lasted, want := range map[float64]int{0.1: 3, 0.102: 3, 0.149: 3, 0.16: 2, 0.29: 2, 0.31: 1, 5: 1, 0.02: 3} {
+		if got := judged(100*time.Millisecond, lasted); got != want {
+			t.Errorf("slices of %g s: judged over %d, want %d", lasted, got, want)
+		}
+	}
+	if rates := []float64{1, 9, 9}; !level(rates, 1) || level(rates[:2], 1) || level([]float64{1, 9, 10}, 1) {
+		t.Error("a rate judged over one slice takes that, the one before, and the first")
 	}
 }
 

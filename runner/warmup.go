@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/tare-bench/tare/peer"
@@ -16,7 +17,7 @@ const (
 	warmUpSlices = 20 // that there is time for, however long they are
 	warmUpSlice  = 100 * time.Millisecond
 	warmUpTrips  = 4    // round trips of the link that a slice lasts, at least
-	levelOver    = 3    // slices, against as many before them
+	levelOver    = 3    // slices, or as long as they are to last, against as much before them
 	levelWithin  = 0.05 // relative; a fall is not a sign of warming up, but of a busy machine
 )
 
@@ -41,7 +42,7 @@ func (c *contender) warmUp(ctx context.Context, p *plan.Plan, block int) (record
 		w.Calls += observed.Calls
 		w.Seconds += observed.Seconds
 		rates = append(rates, float64(observed.Calls)/observed.Seconds)
-		w.Level = level(rates)
+		w.Level = level(rates, judged(slice, w.Seconds/float64(len(rates))))
 	}
 	_, err := c.used(ctx)
 	return w, err
@@ -53,15 +54,21 @@ func warmUpTimes(roundTrip time.Duration) (slice, atMost time.Duration) {
 	return slice, max(warmUpAtMost, warmUpSlices*slice)
 }
 
-// level says whether the mean of the last slices is no longer above that of those
-// before them.
+// judged is how many slices a rate is judged over, which last so many seconds each:
+// fewer where calls are longer than a slice, and draw it out to their length.
+func judged(slice time.Duration, lasted float64) int {
+	return min(levelOver, max(1, int(math.Ceil(levelOver*slice.Seconds()/lasted))))
+}
+
+// level says whether the mean of the last slices, over so many, is no longer above
+// that of those before them.
 // The very first slice opens the connections and is left out.
-func level(rates []float64) bool {
-	if len(rates) < 1+2*levelOver {
+func level(rates []float64, over int) bool {
+	n := len(rates)
+	if n < 1+2*over {
 		return false
 	}
-	n := len(rates)
-	before, last := mean(rates[n-2*levelOver:n-levelOver]), mean(rates[n-levelOver:])
+	before, last := mean(rates[n-2*over:n-over]), mean(rates[n-over:])
 	return last <= (1+levelWithin)*before
 }
 

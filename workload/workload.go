@@ -36,6 +36,7 @@ type Leg struct {
 	// Item is what the leg's calls move in bulk, in the singular: "record". Rates
 	// and costs are then told by item. "": by call.
 	Item  string
+	Slice time.Duration // a trial's length that suits the leg's calls; 0: the workload's
 	Tiers []Tier
 }
 

@@ -93,7 +93,11 @@ func (c *checked) Recv() (any, error) {
 // Check says which rules a message breaks: nil, or an *rpc.Error of
 // INVALID_ARGUMENT with a Violation for each of the first of them.
 func (r *Rules) Check(t *rpc.Type, plain any) error {
-	err := r.validator.Validate(t.ToProto(plain))
+	read := t.ToProto
+	if t.Outline != nil {
+		read = t.Outline
+	}
+	err := r.validator.Validate(read(plain))
 	if err == nil {
 		return nil
 	}

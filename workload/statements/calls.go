@@ -24,9 +24,9 @@ func newGenerator(params setting.Values, seed uint64) generator {
 	return generator{seed: seed, batch: params.Int(batchParam), stream: params.Int(streamParam), records: params.Int(recordsParam)}
 }
 
-// models are what the statements that are written look like. A call holds some
-// thousands of statements, and a trial some hundreds of calls: made one by one they
-// would take longer to make than to carry, and more memory than there is.
+// models are what the statements that are written look like. Made one by one they
+// would take longer to make than to carry; copied, with an ID of their own, they
+// cost little enough to be made while the clock runs.
 var models = sync.OnceValue(func() []*clinical.MedicationStatement {
 	const count = 4096 // more than any window of a compressor holds
 	all := make([]*clinical.MedicationStatement, count)
@@ -88,13 +88,22 @@ func (g generator) imports(yield func(workload.Call) bool) {
 		return checkWritten(items, r.Written, r.Unchanged, r.Rejected)
 	}
 	for n := uint64(0); ; n++ {
-		in := make([]any, g.stream)
-		for i := range in {
-			in[i] = &clinical.ImportRequest{Statements: g.statements(n*uint64(g.stream) + uint64(i))}
-		}
-		if !yield(workload.Call{Method: clinical.Import, In: in, Want: rpc.OK, Replies: 1, Items: items, Check: check}) {
+		feed := g.feed(n, func(_ int, s []clinical.MedicationStatement) any { return &clinical.ImportRequest{Statements: s} })
+		if !yield(workload.Call{Method: clinical.Import, Feed: feed, Want: rpc.OK, Replies: 1, Items: items, Check: check}) {
 			return
 		}
+	}
+}
+
+// feed gives the messages of stream n of the seed, made of the statements that
+// each brings.
+func (g generator) feed(n uint64, message func(i int, s []clinical.MedicationStatement) any) func(i int) (any, bool) {
+	first := n * uint64(g.stream) //nolint:gosec // as all its fields, above 0
+	return func(i int) (any, bool) {
+		if i >= g.stream {
+			return nil, false
+		}
+		return message(i, g.statements(first+uint64(i))), true //nolint:gosec // likewise
 	}
 }
 
@@ -110,11 +119,10 @@ func (g generator) syncs(yield func(workload.Call) bool) {
 		return checkWritten(g.batch, int64(r.Written), int64(r.Unchanged), r.Rejected)
 	}
 	for n := uint64(0); ; n++ {
-		in := make([]any, g.stream)
-		for i := range in {
-			in[i] = &clinical.SyncRequest{Sequence: int64(i) + 1, Statements: g.statements(n*uint64(g.stream) + uint64(i))}
-		}
-		c := workload.Call{Method: clinical.Sync, In: in, Want: rpc.OK, Replies: g.stream, Items: g.batch * g.stream, Check: check}
+		feed := g.feed(n, func(i int, s []clinical.MedicationStatement) any {
+			return &clinical.SyncRequest{Sequence: int64(i) + 1, Statements: s}
+		})
+		c := workload.Call{Method: clinical.Sync, Feed: feed, Want: rpc.OK, Replies: g.stream, Items: g.batch * g.stream, Check: check}
 		if !yield(c) {
 			return
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/tare-bench/tare/store"
 	"github.com/tare-bench/tare/workload"
 	"github.com/tare-bench/tare/workload/statements/clinical"
+	"github.com/tare-bench/tare/workload/statements/dataset"
 )
 
 // intake takes the statements of one call, message by message.
@@ -96,8 +97,11 @@ var messageType = &rpc.Type{
 
 // keep keeps all statements of a message that break no rule, in one commit.
 func (in *intake) keep(ctx context.Context, all []clinical.MedicationStatement) error {
-	b := batches.Get().(*batch)
-	defer b.free()
+	b := batches.Get().(*dataset.Batch)
+	defer func() {
+		b.Clear()
+		batches.Put(b)
+	}()
 	for i := range all {
 		m := clinical.StatementType.ToProto(&all[i])
 		if err := in.check(messageType, m); err != nil {
@@ -108,12 +112,12 @@ func (in *intake) keep(ctx context.Context, all []clinical.MedicationStatement) 
 			in.rejects.add(in.came+int64(i), all[i].StatementID, e)
 			continue
 		}
-		if err := b.add(&all[i], m); err != nil {
-			return err
+		if err := b.Add(&all[i], m); err != nil {
+			return rpc.Errorf(rpc.Internal, "%v", err)
 		}
 	}
 	in.came += int64(len(all))
-	if err := in.put(ctx, b.whole()); err != nil {
+	if err := in.put(ctx, b.Rows(time.Now())); err != nil {
 		return err
 	}
 	return in.rejects.beyondReason(in.came)
@@ -137,53 +141,8 @@ func (in *intake) put(ctx context.Context, all []store.Statement) error {
 	return nil
 }
 
-// batch is statements on their way to a store, encoded one behind the other.
-type batch struct {
-	kept    []store.Statement
-	encoded []byte
-	ends    []int // of each in encoded
-}
-
-var batches = sync.Pool{New: func() any { return new(batch) }}
-
-// kept is the encoding of what is kept: equal statements have equal bytes.
-var kept = proto.MarshalOptions{Deterministic: true}
-
-func (b *batch) add(s *clinical.MedicationStatement, m proto.Message) error {
-	var err error
-	if b.encoded, err = kept.MarshalAppend(b.encoded, m); err != nil {
-		return rpc.Errorf(rpc.Internal, "encode statement %q: %v", s.StatementID, err)
-	}
-	b.ends = append(b.ends, len(b.encoded))
-	subject := ""
-	if s.Subject != nil { // as it is where the rules are held
-		subject = s.Subject.Reference
-	}
-	b.kept = append(b.kept, store.Statement{ID: s.StatementID, Subject: subject})
-	return nil
-}
-
-// whole gives all that were added, which are the batch's until it is freed.
-func (b *batch) whole() []store.Statement {
-	at, begin := now(), 0
-	for i, end := range b.ends {
-		b.kept[i].Body, b.kept[i].Updated = b.encoded[begin:end:end], at
-		begin = end
-	}
-	return b.kept
-}
-
-// roomy is the most room that a batch keeps for the next.
-const roomy = 8 << 20
-
-func (b *batch) free() {
-	if cap(b.encoded) > roomy {
-		return
-	}
-	clear(b.kept)
-	*b = batch{kept: b.kept[:0], encoded: b.encoded[:0], ends: b.ends[:0]}
-	batches.Put(b)
-}
+// batches are kept for the next: what encodes a message's statements needs room.
+var batches = sync.Pool{New: func() any { return new(dataset.Batch) }}
 
 // now is the time as stores keep it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"time"
 
 	"github.com/tare-bench/tare/workload"
 	"github.com/tare-bench/tare/workload/statements/clinical"
+	"github.com/tare-bench/tare/workload/statements/dataset"
 	"github.com/tare-bench/tare/workload/statements/records"
 )
 
@@ -41,19 +43,19 @@ func (s *statementService) fill(ctx context.Context, n int) error {
 	if there > 0 {
 		return nil
 	}
-	b := new(batch)
+	var b dataset.Batch
 	for i := range n {
 		plain := records.Statement(keptSeed, i)
-		if err := b.add(plain, clinical.StatementType.ToProto(plain)); err != nil {
+		if err := b.Add(plain, clinical.StatementType.ToProto(plain)); err != nil {
 			return err
 		}
-		if len(b.ends) < maxBatch && i+1 < n {
+		if b.Len() < maxBatch && i+1 < n {
 			continue
 		}
-		if _, err := s.kept.PutStatements(ctx, b.whole()); err != nil {
+		if _, err := s.kept.PutStatements(ctx, b.Rows(time.Now())); err != nil {
 			return fmt.Errorf("keep %d statements beforehand: %w", n, err)
 		}
-		*b = batch{kept: b.kept[:0], encoded: b.encoded[:0], ends: b.ends[:0]}
+		b.Clear()
 	}
 	last, err := s.kept.StatementsAfter(ctx, "", int64(n)-1, 1)
 	if err != nil {

@@ -41,6 +41,11 @@ const (
 	recordsParam = "records"
 
 	maxBatch = 5000
+
+	// usualStream keeps the streams of a trial, some fifty, to seconds on two
+	// processors: a run has dozens of trials. streamSlice is what they take there.
+	usualStream = 4
+	streamSlice = 1500 * time.Millisecond
 )
 
 // Workload is the workload.
@@ -49,9 +54,13 @@ type Workload struct{}
 // Spec describes the workload.
 func (Workload) Spec() workload.Spec {
 	leg := func(name string, calls *rpc.Method, about string) workload.Leg {
-		return workload.Leg{Name: name, About: about, Item: item, Tiers: []workload.Tier{{
+		l := workload.Leg{Name: name, About: about, Item: item, Tiers: []workload.Tier{{
 			Name: statementTier, Service: clinical.StatementService, Stack: workload.Varied, Calls: []*rpc.Method{calls},
 		}}}
+		if calls.Kind != rpc.Unary {
+			l.Slice = streamSlice
+		}
+		return l
 	}
 	return workload.Spec{
 		Name:  "statements",
@@ -73,7 +82,7 @@ func (Workload) Spec() workload.Spec {
 		Example: visitLeg,
 		Params: []setting.Setting{
 			setting.Int(batchParam, "statements of a message", 500, 1, maxBatch),
-			setting.Int(streamParam, "messages of a call that streams", 20, 1, 10_000),
+			setting.Int(streamParam, "messages of a call that streams", usualStream, 1, 10_000),
 			setting.Int(recordsParam, "statements that are kept beforehand on the legs "+listLeg+" and "+exportLeg, 10_000, 1, 10_000_000),
 		},
 		Stacks: []string{"rest+json", "grpc+proto", "rest+proto", "grpc+json"},

@@ -1,6 +1,7 @@
 package clinical
 
 import (
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
@@ -72,6 +73,14 @@ func values[From, To any](from []*From, fill func(*To, *From)) []To {
 	}
 	return out
 }
+
+// outline is a list of as many statements as there are, which the rules of a batch
+// count: each is held to its own by itself.
+func outline(from []MedicationStatement) []*clinicalv1.MedicationStatement {
+	return slices.Repeat([]*clinicalv1.MedicationStatement{empty}, len(from))
+}
+
+var empty = new(clinicalv1.MedicationStatement)
 
 func visitToProto(v *Visit) *clinicalv1.Visit {
 	out := new(clinicalv1.Visit)

@@ -1,6 +1,8 @@
 package clinical
 
 import (
+	"google.golang.org/protobuf/proto"
+
 	clinicalv1 "github.com/tare-bench/tare/gen/tare/clinical/v1"
 	"github.com/tare-bench/tare/rpc"
 )
@@ -112,6 +114,8 @@ var (
 			return &clinicalv1.BatchWriteRequest{Statements: pointers(r.Statements, fillStatement)}
 		}, func(m *clinicalv1.BatchWriteRequest) *BatchWriteRequest {
 			return &BatchWriteRequest{Statements: values(m.GetStatements(), takeStatement)}
+		}).Outlined(func(r any) proto.Message {
+			return &clinicalv1.BatchWriteRequest{Statements: outline(r.(*BatchWriteRequest).Statements)}
 		}),
 		Out: rpc.NewType(func(r *BatchWriteResponse) *clinicalv1.BatchWriteResponse {
 			return &clinicalv1.BatchWriteResponse{Written: r.Written, Unchanged: r.Unchanged, Rejected: pointers(r.Rejected, fillReject)}
@@ -138,6 +142,8 @@ var (
 			return &clinicalv1.ImportRequest{Statements: pointers(r.Statements, fillStatement)}
 		}, func(m *clinicalv1.ImportRequest) *ImportRequest {
 			return &ImportRequest{Statements: values(m.GetStatements(), takeStatement)}
+		}).Outlined(func(r any) proto.Message {
+			return &clinicalv1.ImportRequest{Statements: outline(r.(*ImportRequest).Statements)}
 		}),
 		Out: rpc.NewType(func(r *ImportResponse) *clinicalv1.ImportResponse {
 			return &clinicalv1.ImportResponse{Written: r.Written, Unchanged: r.Unchanged, Rejected: pointers(r.Rejected, fillReject)}
@@ -151,6 +157,9 @@ var (
 			return &clinicalv1.SyncRequest{Sequence: r.Sequence, Statements: pointers(r.Statements, fillStatement)}
 		}, func(m *clinicalv1.SyncRequest) *SyncRequest {
 			return &SyncRequest{Sequence: m.GetSequence(), Statements: values(m.GetStatements(), takeStatement)}
+		}).Outlined(func(r any) proto.Message {
+			from := r.(*SyncRequest)
+			return &clinicalv1.SyncRequest{Sequence: from.Sequence, Statements: outline(from.Statements)}
 		}),
 		Out: rpc.NewType(func(r *SyncResponse) *clinicalv1.SyncResponse {
 			return &clinicalv1.SyncResponse{

@@ -104,9 +104,6 @@ func (r resources) Write(record any) error {
 	return r.Writer.Write(record.(*clinical.MedicationStatement))
 }
 
-// kept is the encoding of what is kept: equal statements have equal bytes.
-var kept = proto.MarshalOptions{Deterministic: true}
-
 func statementsOf(s store.Store) (store.Statements, error) {
 	all, ok := s.(store.Statements)
 	if !ok {
@@ -120,18 +117,14 @@ func put(ctx context.Context, s store.Store, all []any, at time.Time) (workload.
 	if err != nil {
 		return workload.Put{}, err
 	}
-	at = at.UTC().Truncate(time.Microsecond) // as stores keep times
-	rows := make([]store.Statement, len(all))
-	var bodies []byte
-	for i, record := range all {
+	var b Batch
+	for _, record := range all {
 		from := record.(*clinical.MedicationStatement)
-		begin := len(bodies)
-		if bodies, err = kept.MarshalAppend(bodies, clinical.StatementType.ToProto(from)); err != nil {
-			return workload.Put{}, fmt.Errorf("encode statement %q: %w", from.StatementID, err)
+		if err := b.Add(from, clinical.StatementType.ToProto(from)); err != nil {
+			return workload.Put{}, err
 		}
-		rows[i] = store.Statement{ID: from.StatementID, Subject: from.Subject.Reference, Body: bodies[begin:len(bodies):len(bodies)], Updated: at}
 	}
-	outcomes, err := to.PutStatements(ctx, rows)
+	outcomes, err := to.PutStatements(ctx, b.Rows(at))
 	if err != nil {
 		return workload.Put{}, err
 	}
