@@ -11,8 +11,9 @@ import (
 const module = "github.com/tare-bench/tare"
 
 // importRule says what of tare's a package may import. Patterns are those of
-// path.Match, and "dir/..." is a whole tree. The first rule whose pattern
-// matches a package's folder holds for it; every package needs one.
+// path.Match, "dir/..." is a whole tree, and one that begins with "." counts from
+// the package's own folder. The first rule whose pattern matches a package's folder
+// holds for it; every package needs one.
 type importRule struct {
 	pattern string
 	allowed []string
@@ -57,23 +58,23 @@ var importRules = []importRule{
 	{"protocol/protocoltest/conformance", join([]string{"rpc"}, generated), implTests, "the conformance service is a workload of its own"},
 	{"codec/codectest/evolution", join([]string{"codec", "rpc"}, generated), []string{"catalog"}, "changes of a schema are met with whatever codec is given; its test takes all that there are"},
 	{"codec/capnp/idl", generated, noPackage, "it must build before what is generated of its output is there"},
-	{"codec/*", join([]string{"codec", "codec/*/idl", "rpc", "setting", "workload/*/clinical"}, generated), join(implTests, []string{"codec/codectest/evolution"}), reasonImpl + "; one with a schema of its own binds to the messages of a workload"},
+	{"codec/*", join([]string{"codec", "./idl", "rpc", "setting", "workload/*/clinical"}, generated), join(implTests, []string{"codec/codectest/evolution"}), reasonImpl + "; one with a schema of its own binds to the messages of a workload"},
 	{"compress/*", []string{"compress", "setting"}, implTests, reasonImpl},
 	{"protocol/*", join([]string{"protocol", "codec", "compress", "rpc", "setting"}, generated), implTests, reasonImpl},
 	{"store/*", []string{"store", "setting", "internal/groupcommit"}, join(implTests, []string{"store/*/*test"}), reasonImpl + "; to share commits is no store's own business"},
 	{"store/*/*test", noPackage, noPackage, "a server for tests is what its own program makes it, whatever is kept there"},
 	{"workload/*/clinical", join([]string{"rpc"}, generated), noPackage, "messages and their mapping, which codecs with a schema of their own read too, know nobody who uses them"},
-	{"workload/*/records", []string{"workload/*/clinical"}, generated, "records are made up by arithmetic alone, for whoever needs some"},
-	{"workload/*/ndjson", join([]string{"workload/*/clinical"}, generated), []string{"workload/*/records"}, "a file's form is read and written without knowing what for"},
-	{"workload/*/fhir", []string{"workload/*/clinical", "workload/*/ndjson"}, join(generated, []string{"workload/*/records"}), "what others have agreed on is read and written without knowing what for"},
-	{"workload/*/dataset", join([]string{"workload", "workload/*/*", "store", "rpc"}, generated), implTests, "records are moved in bulk without the service that keeps them"},
-	{"workload/*", join([]string{"workload", "workload/*/*", "store", "rpc", "setting"}, generated), implTests, reasonImpl},
+	{"workload/*/records", []string{"../clinical"}, generated, "records are made up by arithmetic alone, for whoever needs some"},
+	{"workload/*/ndjson", join([]string{"../clinical"}, generated), []string{"../records"}, "a file's form is read and written without knowing what for"},
+	{"workload/*/fhir", []string{"../clinical", "../ndjson"}, join(generated, []string{"../records"}), "what others have agreed on is read and written without knowing what for"},
+	{"workload/*/dataset", join([]string{"workload", "../*", "store", "rpc"}, generated), implTests, "records are moved in bulk without the service that keeps them"},
+	{"workload/*", join([]string{"workload", "./*", "store", "rpc", "setting"}, generated), implTests, reasonImpl},
 	{"call/schema", noPackage, generated, "what services look like is told by files and servers, and by nothing of tare's"},
 	{"call/wire", []string{"call/schema"}, generated, "bytes are read without knowing who sent them"},
 	{"call", []string{"rpc", "codec", "compress", "protocol", "call/*"}, join(implTests, []string{"catalog", "protocol/*"}), "one call for a person takes no plan and no workload, and is told by a Catalog what it speaks"},
 	{"catalog", join(interfaces, leaves, []string{"protocol/*", "workload/*", "plan", "call"}), implTests, "it answers what a plan asks and what a person calls by, and knows nothing of how things are measured"},
 
-	{"service/crash", []string{"catalog", "rpc", "workload/statements/*", "internal/cli", "internal/program", "clients", "store", "store/*/*test", "gen/..."}, implTests, "it judges services from outside, by what clients were told and by what stores keep"},
+	{"service/crash", []string{"catalog", "rpc", "workload/*/clinical", "workload/*/records", "internal/cli", "internal/program", "clients", "store", "store/*/*test", "gen/tare/..."}, implTests, "it judges services from outside, by what clients were told and by what stores keep"},
 	{"clients", generated, []string{"catalog", "internal/cli", "internal/program"}, "clients from outside know the schema and a port, and nothing else of tare's"},
 	{"service", join(interfaces, []string{"catalog", "service/*"}), implTests, reasonGiven},
 	{"service/port", []string{"protocol", "rpc"}, join(implTests, []string{"catalog", "protocol/*"}), "it is given protocols, and never knows one by its name"},
@@ -125,7 +126,8 @@ var nameExceptions = []exception{
 	{"call", "grpc", "a scheme of URLs, as grpcurl and others have it"},
 	{"call", "gzip", "the library offers this coding unasked, and must be told not to"},
 	{"lean", "connect", "a system call, as its errors name it"},
-	{"service/crash", "orders", "it kills the services of this one workload"},
+	{"service/crash", "orders", "it kills the services of this workload"},
+	{"service/crash", "statements", "and of this one"},
 	{"service/crash", "sqlite", "unless told otherwise, it keeps records in what needs no server"},
 	{"service/crash", "postgres", "it has a server of its own, and kills that too"},
 	{"internal/environment", "memory", "of the machine"},

@@ -22,6 +22,8 @@ func TestChecks(t *testing.T) {
 		{"an import that no rule allows", withRules, map[string]string{"b/b.go": importing("b", "a")}, []string{"b/b.go:2: b may not import a: b is below"}},
 		{"a sibling", withRules, map[string]string{"c/x/x.go": importing("x", "c/y")}, []string{"c/x may not import c/y: siblings"}},
 		{"a sibling, of a test", withRules, map[string]string{"c/x/x_test.go": importing("x_test", "c/y", "c/x")}, nil},
+		{"folders of its own", withRules, map[string]string{"d/x/x.go": importing("x", "d/x/part"), "d/x/part/x.go": importing("part", "d/x/other")}, nil},
+		{"folders of a sibling's", withRules, map[string]string{"d/x/part/x.go": importing("part", "d/y/other"), "d/x/x.go": importing("x", "d/y/part")}, []string{"d/x/part may not import d/y/other: own parts", "d/x may not import d/y/part: own parts"}},
 		{"a whole tree", withRules, map[string]string{"c/x/x.go": importing("x", "g/deep/v1")}, nil},
 		{"a package without a rule", withRules, map[string]string{"z/z.go": "package z\n"}, []string{"no rule for package z"}},
 		{"generated code and other modules", withRules, map[string]string{"gen/z.go": "package z\n", "m/go.mod": "", "m/m.go": "package m\n"}, nil},
@@ -101,6 +103,8 @@ func withRules(tree []source) []string {
 		{"a", []string{"b"}, nil, "a stands on b"},
 		{"b", nil, nil, "b is below"},
 		{"c/*", []string{"c", "g/..."}, []string{"c/*"}, "siblings"},
+		{"d/*", []string{"./*"}, nil, "own parts"},
+		{"d/*/*", []string{"../*"}, nil, "own parts"},
 	})
 }
 

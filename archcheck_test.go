@@ -82,6 +82,17 @@ func matches(dir string, patterns []string) bool {
 	})
 }
 
+// from gives patterns as they are seen from the root, where some count from dir.
+func from(dir string, patterns []string) (all []string) {
+	for _, pattern := range patterns {
+		if pattern[0] == '.' {
+			pattern = path.Join(dir, pattern)
+		}
+		all = append(all, pattern)
+	}
+	return all
+}
+
 func checkImports(tree []source, rules []importRule) (violations []string) {
 	for _, s := range tree {
 		i := slices.IndexFunc(rules, func(r importRule) bool { return matches(s.dir, []string{r.pattern}) })
@@ -96,7 +107,7 @@ func checkImports(tree []source, rules []importRule) (violations []string) {
 				panic(err)
 			}
 			dir, ours := strings.CutPrefix(imported, module+"/")
-			allowed := matches(dir, rule.allowed) || s.isTest() && (dir == s.dir || matches(dir, rule.tests))
+			allowed := matches(dir, from(s.dir, rule.allowed)) || s.isTest() && (dir == s.dir || matches(dir, from(s.dir, rule.tests)))
 			if ours && !allowed {
 				violations = append(violations, s.at(spec, "%s may not import %s: %s", s.dir, dir, rule.reason))
 			}

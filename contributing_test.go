@@ -1,6 +1,7 @@
 package tare_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -99,4 +100,17 @@ func copyTree(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return tree
+}
+
+// A decision is known by its number, and pages that name one by it find it.
+func TestDecisionsAreNumberedOnce(t *testing.T) {
+	all, err := filepath.Glob("docs/decisions/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, path := range all { // in order
+		if want := fmt.Sprintf("%04d-", i+1); !strings.HasPrefix(filepath.Base(path), want) {
+			t.Fatalf("%s stands where %s… should: number decisions one after the other", path, want)
+		}
+	}
 }

@@ -52,6 +52,11 @@ func StoreError(doing string, err error) error {
 	return e
 }
 
+// Invalid is the failure of a request that breaks a rule which is not the schema's.
+func Invalid(v rpc.Violation) *rpc.Error {
+	return &rpc.Error{Code: rpc.InvalidArgument, Message: v.Field + " " + v.Description, Violations: []rpc.Violation{v}}
+}
+
 // Wrong is what a Check says against a reply.
 func Wrong(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", rpc.ErrWrongAnswer, fmt.Sprintf(format, args...))

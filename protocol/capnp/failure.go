@@ -2,12 +2,15 @@ package capnp
 
 import (
 	"context"
+	"errors"
+	"net"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"capnproto.org/go/capnp/v3"
 	"capnproto.org/go/capnp/v3/exc"
+	capnprpc "capnproto.org/go/capnp/v3/rpc"
 
 	"github.com/tare-bench/tare/gen/capnp/conformance"
 	"github.com/tare-bench/tare/protocol"
@@ -126,6 +129,13 @@ func unreadable(err error) *rpc.Error {
 	return &rpc.Error{Code: rpc.Internal, Message: "parse reply: " + err.Error(), Transport: rpc.Protocol}
 }
 
+// disconnected says that a call has no connection any more. What the library
+// could not send any more is FAILED to it, with the reason wrapped.
+func disconnected(err error) bool {
+	var broken *net.OpError
+	return exc.IsType(err, exc.Disconnected) || errors.Is(err, capnprpc.ErrConnClosed) || errors.As(err, &broken)
+}
+
 // exception is the error of a call that the library answers for, as an
 // exception: here or there.
 func exception(ctx context.Context, err error, m *method) *rpc.Error {
@@ -134,7 +144,7 @@ func exception(ctx context.Context, err error, m *method) *rpc.Error {
 		return rpc.TransportError(ctx, ctx.Err())
 	case exc.IsType(err, exc.Unimplemented):
 		return rpc.Errorf(rpc.Unimplemented, "call %s: %v", m.Path(), err)
-	case exc.IsType(err, exc.Disconnected):
+	case disconnected(err):
 		return &rpc.Error{Code: rpc.Unavailable, Message: err.Error(), Transport: rpc.Reset}
 	case exc.IsType(err, exc.Overloaded):
 		return rpc.Errorf(rpc.ResourceExhausted, "call %s: %v", m.Path(), err)

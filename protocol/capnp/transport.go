@@ -51,19 +51,20 @@ func (s *stream) Decode() (*capnp.Message, error) {
 		return nil, err
 	}
 	msg.ResetReadLimit(2 * size) // once by the library, which looks at parts, and once by the binding
-	s.note(msg)
+	s.noteReceived(msg)
 	return msg, nil
 }
 
 // Encode implements transport.Codec.
 func (s *stream) Encode(msg *capnp.Message) error {
 	err := s.Encoder.Encode(lean(msg, s.longest))
-	s.note(msg)
+	s.noteSent(msg)
 	return err
 }
 
-// note follows the peer's questions.
-func (s *stream) note(msg *capnp.Message) {
+// noteReceived follows the peer's questions. Those that are asked of the peer have
+// numbers of their own, and may be the same.
+func (s *stream) noteReceived(msg *capnp.Message) {
 	m, err := wire.ReadRootMessage(msg)
 	if err != nil {
 		return // as the library will find
@@ -75,15 +76,27 @@ func (s *stream) note(msg *capnp.Message) {
 		if c, err := m.Call(); err == nil {
 			s.unanswered[c.QuestionId()] = true
 		}
-	case wire.Message_Which_return:
-		if r, err := m.Return(); err == nil {
-			delete(s.unanswered, r.AnswerId())
-		}
 	case wire.Message_Which_finish:
 		if f, err := m.Finish(); err == nil {
 			delete(s.unanswered, f.QuestionId())
 		}
 	}
+	s.settle()
+}
+
+// noteSent follows the answers to them.
+func (s *stream) noteSent(msg *capnp.Message) {
+	m, err := wire.ReadRootMessage(msg)
+	if err != nil || m.Which() != wire.Message_Which_return {
+		return
+	}
+	r, err := m.Return()
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.unanswered, r.AnswerId())
 	s.settle()
 }
 

@@ -17,6 +17,7 @@ var lifetimeChecks = []check{
 	{"a cancelled call ends caller and handler", unary, cancelled},
 	{"a cancelled stream ends caller and handler", serverStream, cancelledStream},
 	{"a server that ends finishes its calls and refuses others", unary, graceful},
+	{"a server that ends finishes its streams", serverStream, gracefulStream},
 	{"a listener that fails ends the server and its connections", unary, listenerFails},
 	{"a server that is gone is refused", unary, gone},
 	{"a connection cut in a call is reset", unary, cutInCall},
@@ -145,6 +146,44 @@ func graceful(t *testing.T, s *suite) {
 	close(release)
 	if err := await(t, result, "the call in flight"); err != nil {
 		t.Errorf("the call in flight ended with %v", err)
+	}
+	if err := srv.ended(t); err != nil {
+		t.Errorf("Serve returned %v", err)
+	}
+}
+
+func gracefulStream(t *testing.T, s *suite) {
+	const before, after = 8, 8
+	release := make(chan struct{})
+	srv, c := s.start(t, rpc.HandlerFunc(func(_ context.Context, _ *rpc.Method, st rpc.Stream) error {
+		for i := range before + after {
+			if i == before {
+				<-release
+			}
+			if err := st.Send(&conformance.ExpandResponse{Item: conformance.Ordinary()}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	came, result := make(chan struct{}, before+after), make(chan error, 1)
+	go func() {
+		result <- rpc.Call(patient(t), c, conformance.Expand, []any{&conformance.ExpandRequest{}}, func(any) error {
+			came <- struct{}{}
+			return nil
+		})
+	}()
+	for range before {
+		await(t, came, "a reply")
+	}
+	srv.end()
+	await(t, srv.closed, "the listener to close")
+	close(release)
+	if err := await(t, result, "the stream in flight"); err != nil {
+		t.Errorf("the stream in flight ended with %v", err)
+	}
+	if n := len(came); n != after {
+		t.Errorf("%d of %d replies came once the server was to end", n, after)
 	}
 	if err := srv.ended(t); err != nil {
 		t.Errorf("Serve returned %v", err)

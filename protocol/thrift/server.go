@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/tare-bench/tare/protocol"
@@ -53,24 +52,12 @@ type server struct {
 
 // accept serves connections until the listener fails, or ctx has closed it.
 func (s *server) accept(ctx context.Context, l net.Listener) error {
-	const least, most = 5 * time.Millisecond, time.Second
-	pause := least
 	for {
-		conn, err := l.Accept()
-		switch {
-		case err == nil:
-			pause = least
-			s.serve(conn)
-		case !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) && !errors.Is(err, syscall.ECONNABORTED):
+		conn, err := protocol.Accept(ctx, l)
+		if err != nil {
 			return err
-		default: // others' connections end, and one can be had again
-			select {
-			case <-time.After(pause):
-				pause = min(2*pause, most)
-			case <-ctx.Done():
-				return ctx.Err()
-			}
 		}
+		s.serve(conn)
 	}
 }
 

@@ -6,9 +6,7 @@
 //	go run ./service/crash --import 100000 --kills 20 --store postgres
 //
 // With --import it has statements imported instead, each of which must be there
-// once at the end.
-//
-// It exits with 1 if anything is wrong, and tells what.
+// once at the end. It exits with 1 if anything is wrong, and tells what.
 package main
 
 import (

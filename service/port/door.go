@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
-	"time"
 
 	"github.com/tare-bench/tare/protocol"
 )
@@ -41,11 +39,9 @@ func (d *door) open(ctx context.Context, l net.Listener) error {
 		}
 		d.guests.Wait()
 	}()
-	pause := time.Duration(0)
 	for d.room(ctx) {
-		raw, err := l.Accept()
+		raw, err := protocol.Accept(ctx, l)
 		if err == nil {
-			pause = 0
 			d.admit(ctx, raw)
 			continue
 		}
@@ -53,11 +49,7 @@ func (d *door) open(ctx context.Context, l net.Listener) error {
 		if ctx.Err() != nil {
 			break
 		}
-		if !passes(err) {
-			return fmt.Errorf("accept: %w", err)
-		}
-		pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-		wait(ctx, pause)
+		return fmt.Errorf("accept: %w", err)
 	}
 	return nil
 }
@@ -79,26 +71,6 @@ func (d *door) room(ctx context.Context) bool {
 func (d *door) leave() {
 	if d.slots != nil {
 		<-d.slots
-	}
-}
-
-// passes says whether an error of Accept is of the moment: files run out, or a
-// caller is gone already.
-func passes(err error) bool {
-	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
 	}
 }
 

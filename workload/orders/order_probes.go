@@ -100,7 +100,7 @@ func readingProbes() []workload.Call {
 		workload.Failing(ListOrders, rpc.InvalidArgument, &ListOrdersRequest{PageSize: 1001}),
 		workload.Failing(ListOrders, rpc.InvalidArgument, &ListOrdersRequest{PageSize: -1}),
 		workload.Failing(ListOrders, rpc.InvalidArgument, &ListOrdersRequest{PageToken: "next please"}),
-		workload.Failing(ListOrders, rpc.InvalidArgument, &ListOrdersRequest{PageToken: pageToken(1, "another")}),
+		workload.Failing(ListOrders, rpc.InvalidArgument, &ListOrdersRequest{PageToken: workload.PageToken(1, "another")}),
 	}
 }
 

@@ -108,10 +108,9 @@ func (s *paymentService) refund(ctx context.Context, r *RefundPaymentRequest) (*
 }
 
 func otherCurrency(want string) *rpc.Error {
-	v := rpc.Violation{
+	return workload.Invalid(rpc.Violation{
 		Field: "amount.currency_code", Description: "must be that of the payment, " + want, Reason: "PAYMENT_CURRENCY",
-	}
-	return &rpc.Error{Code: rpc.InvalidArgument, Message: v.Field + " " + v.Description, Violations: []rpc.Violation{v}}
+	})
 }
 
 func paymentStatusOf(p store.Payment) PaymentStatus {

@@ -199,7 +199,7 @@ func tokenAfter(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return pageToken(int64(n), "")
+	return workload.PageToken(int64(n), "")
 }
 
 // visits gives visits to create.

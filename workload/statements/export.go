@@ -21,7 +21,7 @@ func (s *statementService) export(serving context.Context) rpc.HandlerFunc {
 			return err
 		}
 		r := in.(*clinical.ExportRequest)
-		after, err := numberOf(r.ResumeToken, r.Subject, badResume)
+		after, err := numberOf(r.ResumeToken, badResume, r.Subject)
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (o *outlet) flush() error {
 	if len(o.message) == 0 {
 		return nil
 	}
-	token := pageToken(o.last, o.subject)
+	token := workload.PageToken(o.last, o.subject)
 	if err := o.Send(&clinical.ExportResponse{Statements: o.message, ResumeToken: token}); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tare-bench/tare/rpc"
 	"github.com/tare-bench/tare/store"
+	"github.com/tare-bench/tare/workload"
 	"github.com/tare-bench/tare/workload/statements/clinical"
 )
 
@@ -34,26 +35,26 @@ var settable = map[clinical.VisitStatus]store.VisitStatus{
 func settersOf(r *clinical.UpdateVisitRequest) ([]setter, error) {
 	paths := r.UpdateMask.Paths
 	if len(paths) == 0 {
-		return nil, invalid(rpc.Violation{Field: "update_mask", Description: "must name a field to change: " + changeablePaths(), Reason: "FIELD_MASK"})
+		return nil, workload.Invalid(rpc.Violation{Field: "update_mask", Description: "must name a field to change: " + changeablePaths(), Reason: "FIELD_MASK"})
 	}
 	set := make([]setter, len(paths))
 	for i, path := range paths {
 		at := slices.IndexFunc(changeable, func(c setter) bool { return c.path == path })
 		if at < 0 {
-			return nil, invalid(rpc.Violation{
+			return nil, workload.Invalid(rpc.Violation{
 				Field: fmt.Sprintf("update_mask.paths[%d]", i), Description: "must be a field that can change: " + changeablePaths(), Reason: "FIELD_MASK",
 			})
 		}
 		set[i] = changeable[at]
 	}
 	if slices.Contains(paths, "status") && settable[r.Visit.Status] == 0 {
-		return nil, invalid(rpc.Violation{
+		return nil, workload.Invalid(rpc.Violation{
 			Field:       "visit.status",
 			Description: "must be VISIT_STATUS_CREATED or VISIT_STATUS_IN_PROGRESS where update_mask names it; SignVisit signs", Reason: "ENUM_IN",
 		})
 	}
 	if slices.Contains(paths, "patient_id") && r.Visit.PatientID == "" {
-		return nil, invalid(rpc.Violation{
+		return nil, workload.Invalid(rpc.Violation{
 			Field: "visit.patient_id", Description: "must not be empty where update_mask names it", Reason: "STRING_MIN_LEN",
 		})
 	}

@@ -14,7 +14,7 @@ const (
 	mostRejects  = 10_000
 	longestTold  = 3 << 20
 	rejectFrame  = 96 // bytes around the texts of a reject, and of a violation, in JSON
-	longestGiven = 128
+	longestGiven = 128 // of an ID, in bytes
 )
 
 // rejects are the statements that an answer tells of as not kept.
@@ -33,16 +33,31 @@ func (r *rejects) add(index int64, id string, broken *rpc.Error) {
 		Index: index, StatementID: cut(id), Message: broken.Message,
 		Violations: make([]clinical.Violation, len(broken.Violations)),
 	}
-	r.bytes += rejectFrame + len(reject.StatementID) + len(reject.Message)
+	r.bytes += rejectFrame + inJSON(reject.StatementID) + inJSON(reject.Message)
 	for i, v := range broken.Violations {
 		reject.Violations[i] = clinical.Violation(v)
-		r.bytes += rejectFrame + len(v.Field) + len(v.Description) + len(v.Reason)
+		r.bytes += rejectFrame + inJSON(v.Field) + inJSON(v.Description) + inJSON(v.Reason)
 	}
 	if r.more || len(r.all) == mostRejects || r.bytes > longestTold {
 		r.more = true
 		return
 	}
 	r.all = append(r.all, reject)
+}
+
+// inJSON is how many bytes a text takes in JSON at most: its callers choose it, and
+// may choose what is escaped, such as control characters, to six bytes for one.
+func inJSON(text string) (n int) {
+	const escaped = 6 // "\u0001"
+	for _, c := range text {
+		switch {
+		case c < ' ', c == utf8.RuneError, c == '\u2028', c == '\u2029', strings.ContainsRune(`"\<>&`+"\x7f", c):
+			n += escaped
+		default:
+			n += utf8.RuneLen(c)
+		}
+	}
+	return n
 }
 
 // beyondReason is the end of a call that has brought more statements which break

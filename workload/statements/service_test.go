@@ -3,6 +3,7 @@ package statements
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"math"
@@ -107,6 +108,26 @@ func TestReportsAreCompleteOrRefused(t *testing.T) {
 	report := &clinical.ImportResponse{Rejected: r.all}
 	if size := proto.Size(clinical.Import.Out.ToProto(report)); size > 4<<20 || size < 1<<20 {
 		t.Errorf("the longest report has %d bytes", size)
+	}
+}
+
+// What is escaped in JSON counts as it is sent.
+func TestReportsOfAwkwardIDsAreBounded(t *testing.T) {
+	for name, id := range map[string]string{
+		"control characters": strings.Repeat("\x01", 200), "angle brackets": strings.Repeat("<", 200), "quotes": strings.Repeat(`"`, 200),
+		"no UTF-8": strings.Repeat("\xff", longestGiven), "separators": strings.Repeat("\u2028", 200),
+	} {
+		var r rejects
+		for i := range mostRejects {
+			r.add(int64(i), id, &rpc.Error{Message: "bad", Violations: []rpc.Violation{{Field: "statement_id", Description: "must be ASCII"}}})
+		}
+		text, err := json.Marshal(&clinical.ImportResponse{Rejected: r.all})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(text) > longestTold+1<<10 {
+			t.Errorf("of %s the longest report has %d bytes in JSON", name, len(text))
+		}
 	}
 }
 

@@ -101,7 +101,7 @@ func refusedReads() []workload.Call {
 		workload.Failing(clinical.ListStatements, rpc.InvalidArgument, &clinical.ListStatementsRequest{PageSize: maxBatch + 1}),
 		workload.Failing(clinical.ListStatements, rpc.InvalidArgument, &clinical.ListStatementsRequest{PageSize: -1}),
 		workload.Failing(clinical.ListStatements, rpc.InvalidArgument, &clinical.ListStatementsRequest{PageToken: "next please"}),
-		workload.Failing(clinical.ListStatements, rpc.InvalidArgument, &clinical.ListStatementsRequest{PageToken: pageToken(1, "Patient/2")}),
+		workload.Failing(clinical.ListStatements, rpc.InvalidArgument, &clinical.ListStatementsRequest{PageToken: workload.PageToken(1, "Patient/2")}),
 		workload.Failing(clinical.ListStatements, rpc.InvalidArgument, &clinical.ListStatementsRequest{Subject: "Zoë"}),
 		listing(clinical.ListStatementsRequest{Subject: "Patient/nobody", PageSize: maxBatch}, ""),
 	}
@@ -155,8 +155,8 @@ func exportProbes(params setting.Values) []workload.Call {
 		refused(clinical.ExportRequest{BatchSize: maxBatch + 1}),
 		refused(clinical.ExportRequest{Subject: "Zoë"}),
 		refused(clinical.ExportRequest{ResumeToken: "go on"}),
-		refused(clinical.ExportRequest{ResumeToken: pageToken(1, "Patient/2")}),
-		refused(clinical.ExportRequest{Subject: "Patient/2", ResumeToken: pageToken(1, "")}),
+		refused(clinical.ExportRequest{ResumeToken: workload.PageToken(1, "Patient/2")}),
+		refused(clinical.ExportRequest{Subject: "Patient/2", ResumeToken: workload.PageToken(1, "")}),
 	}
 }
 

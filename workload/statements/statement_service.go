@@ -65,7 +65,7 @@ func (s *statementService) get(ctx context.Context, r *clinical.GetStatementRequ
 const defaultSize = 500
 
 func (s *statementService) list(ctx context.Context, r *clinical.ListStatementsRequest) (*clinical.ListStatementsResponse, error) {
-	after, err := numberOf(r.PageToken, r.Subject, badStatementPage)
+	after, err := numberOf(r.PageToken, badStatementPage, r.Subject)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (s *statementService) list(ctx context.Context, r *clinical.ListStatementsR
 	out := new(clinical.ListStatementsResponse)
 	if len(kept) > size {
 		kept = kept[:size]
-		out.NextPageToken = pageToken(kept[size-1].Number, r.Subject)
+		out.NextPageToken = workload.PageToken(kept[size-1].Number, r.Subject)
 	}
 	if len(kept) > 0 {
 		out.Statements = make([]clinical.MedicationStatement, len(kept))

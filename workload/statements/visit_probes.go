@@ -75,12 +75,13 @@ func visitProbes() []workload.Call {
 		workload.Failing(clinical.SignVisit, rpc.InvalidArgument, sign("")),
 		workload.Failing(clinical.SignVisit, rpc.NotFound, &clinical.SignVisitRequest{VisitID: "visit-3", SignedBy: "1"}),
 		failingUpdate(rpc.FailedPrecondition, clinical.Visit{VisitID: one.VisitID, PatientID: "3"}, "patient_id"),
-		list(clinical.ListVisitsRequest{PatientID: patient, PageSize: 1}, pageToken(2, patient), moved),
-		list(clinical.ListVisitsRequest{PatientID: patient, PageToken: pageToken(2, patient)}, "", signed),
+		list(clinical.ListVisitsRequest{PatientID: patient, PageSize: 1}, workload.PageToken(2, patient, visitTier), moved),
+		list(clinical.ListVisitsRequest{PatientID: patient, PageToken: workload.PageToken(2, patient, visitTier)}, "", signed),
 		list(clinical.ListVisitsRequest{PatientID: "nobody", PageSize: 1000}, ""),
 		workload.Failing(clinical.ListVisits, rpc.InvalidArgument, &clinical.ListVisitsRequest{PageSize: 1001}),
 		workload.Failing(clinical.ListVisits, rpc.InvalidArgument, &clinical.ListVisitsRequest{PageToken: "next please"}),
-		workload.Failing(clinical.ListVisits, rpc.InvalidArgument, &clinical.ListVisitsRequest{PatientID: patient, PageToken: pageToken(2, "")}),
+		workload.Failing(clinical.ListVisits, rpc.InvalidArgument, &clinical.ListVisitsRequest{PatientID: patient, PageToken: workload.PageToken(2, "", visitTier)}),
+		workload.Failing(clinical.ListVisits, rpc.InvalidArgument, &clinical.ListVisitsRequest{PageToken: workload.PageToken(2, "")}), // of statements
 	)
 }
 

@@ -69,7 +69,7 @@ func (s *visitService) find(ctx context.Context, id string) (store.Visit, error)
 const defaultVisits = 50
 
 func (s *visitService) list(ctx context.Context, r *clinical.ListVisitsRequest) (*clinical.ListVisitsResponse, error) {
-	before, err := numberOf(r.PageToken, r.PatientID, badVisitPage)
+	before, err := numberOf(r.PageToken, badVisitPage, r.PatientID, visitTier)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (s *visitService) list(ctx context.Context, r *clinical.ListVisitsRequest) 
 	out := new(clinical.ListVisitsResponse)
 	if len(kept) > size {
 		kept = kept[:size]
-		out.NextPageToken = pageToken(kept[size-1].Number, r.PatientID)
+		out.NextPageToken = workload.PageToken(kept[size-1].Number, r.PatientID, visitTier)
 	}
 	if len(kept) > 0 {
 		out.Visits = make([]clinical.Visit, len(kept))
