@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	apache "github.com/apache/thrift/lib/go/thrift"
 
@@ -31,8 +32,11 @@ func (k *session) answer(n int) error {
 			return s.envelope.appendException(dst, h, apache.INVALID_MESSAGE_TYPE_EXCEPTION, "only calls are answered")
 		})
 	case !ok:
+		asked := h.name
+		// A multiplexed client reads no answer that names the service too.
+		h.name = asked[strings.LastIndexByte(asked, ':')+1:]
 		return k.decline(n, h, func(dst []byte) ([]byte, error) {
-			return s.envelope.appendException(dst, h, apache.UNKNOWN_METHOD, fmt.Sprintf("no method %.128q of %s", h.name, s.name))
+			return s.envelope.appendException(dst, h, apache.UNKNOWN_METHOD, fmt.Sprintf("no method %.128q of %s", asked, s.name))
 		})
 	}
 	h.name = m.Name // which is what a multiplexed client expects too

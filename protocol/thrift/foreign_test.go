@@ -145,13 +145,18 @@ func TestForeignClientOfSeveralServices(t *testing.T) {
 	addr := serve(t, conformance.Service, conformance.Handler{}, options(t, forms[0].codec))
 	transport := foreignTransport(t, addr)
 	plain := forms[0].factory.GetProtocol(transport)
-	for service, ok := range map[string]bool{"ConformanceService": true, "OtherService": false} {
+	find := func(service string) error {
 		named := apache.NewTMultiplexedProtocol(plain, service)
 		// What answers bears the name without the service's, by Apache's server.
 		_, err := native.NewConformanceServiceClientProtocol(transport, plain, named).Find(t.Context(), &native.FindRequest{Name: "a"})
-		if (err == nil) != ok {
-			t.Errorf("%s: error is %v", service, err)
-		}
+		return err
+	}
+	var unknown apache.TApplicationException
+	if err := find("OtherService"); !errors.As(err, &unknown) || unknown.TypeId() != apache.UNKNOWN_METHOD {
+		t.Errorf("of a service that is not there: %v", err)
+	}
+	if err := find("ConformanceService"); err != nil {
+		t.Errorf("afterwards: %v", err)
 	}
 }
 
