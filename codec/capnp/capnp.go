@@ -106,7 +106,7 @@ func (b *binding) reread(m *message) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.built.ResetReadLimit(math.MaxUint64) // it is ours, and read as often as one likes
+	m.built.ResetReadLimit(math.MaxUint64)            // it is ours, and read as often as one likes
 	plain, _, err := b.take(root.Struct(), int(size)) //nolint:gosec // it is in memory
 	return plain, err
 }

@@ -30,7 +30,7 @@ func TestLimitsReplies(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, limit := range []int{len(encoded), len(encoded) - 1, 1 << 10} {
-		got, read := limitedCall(t, limit, reply)
+		read, got := limitedCall(t, limit, reply)
 		if limit == len(encoded) {
 			if got != nil {
 				t.Errorf("a reply as long as the limit: %v", got)
@@ -49,7 +49,7 @@ func TestLimitsReplies(t *testing.T) {
 
 // limitedCall has a server that holds its replies to a limit give one, and tells
 // how many bytes its client reads.
-func limitedCall(t *testing.T, limit int, reply any) (error, int64) {
+func limitedCall(t *testing.T, limit int, reply any) (read int64, failed error) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -66,12 +66,12 @@ func limitedCall(t *testing.T, limit int, reply any) (error, int64) {
 			return s.Send(reply)
 		}), o)
 	}()
-	var read atomic.Int64
+	var count atomic.Int64
 	taking := o
 	taking.MaxMessage = protocol.DefaultMaxMessage
 	taking.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
-		return counted{conn, &read}, err
+		return counted{conn, &count}, err
 	}
 	c, err := capnp.New().Dial(ctx, l.Addr().String(), conformance.Service, taking)
 	if err != nil {
@@ -85,7 +85,7 @@ func limitedCall(t *testing.T, limit int, reply any) (error, int64) {
 	if err := <-served; err != nil {
 		t.Error(err)
 	}
-	return got, read.Load()
+	return count.Load(), got
 }
 
 // counted counts what is read.
