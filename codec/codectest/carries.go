@@ -41,7 +41,7 @@ type filler struct{ n int }
 func (f *filler) fill(v reflect.Value) {
 	f.n++
 	if t, ok := v.Addr().Interface().(*time.Time); ok {
-		*t = time.Unix(1_780_000_000+int64(f.n), 123_456_789).UTC()
+		*t = time.Unix(1_780_000_000+int64(f.n), 123_456_000).UTC() // to the microsecond, as stores keep times
 		return
 	}
 	switch v.Kind() {
