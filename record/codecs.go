@@ -1,8 +1,6 @@
 package record
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,40 +102,25 @@ type CodecRun struct {
 }
 
 // WriteCodecs writes one line, in one call of w.Write.
-func WriteCodecs(w io.Writer, l CodecLine) error {
-	text, err := json.Marshal(l)
-	if err != nil {
-		return fmt.Errorf("write results: %w", err)
-	}
-	if _, err := w.Write(append(text, '\n')); err != nil {
-		return fmt.Errorf("write results: %w", err)
-	}
-	return nil
-}
+func WriteCodecs(w io.Writer, l CodecLine) error { return writeLine(w, l) }
 
 // ReadCodecs reads a whole results file of codecs, as Read does one of stacks:
 // it skips what it does not know, and a last line that was cut short.
 func ReadCodecs(r io.Reader) (*CodecRun, error) {
 	var run CodecRun
-	lines := bufio.NewReaderSize(r, 64<<10)
-	for number := 1; ; number++ {
-		text, whole, err := nextLine(lines)
-		if err != nil {
-			return nil, fmt.Errorf("read results: line %d: %w", number, err)
-		}
-		if len(text) == 0 && !whole {
-			break
-		}
-		if len(bytes.TrimSpace(text)) == 0 {
-			continue
-		}
+	err := eachLine(r, func(text []byte, whole bool) error {
 		var l CodecLine
-		if err = json.Unmarshal(text, &l); err == nil || whole || number == 1 {
+		err := json.Unmarshal(text, &l)
+		if err == nil || run.Header.Format == 0 { // which Add says of what is no results file
 			err = errors.Join(err, run.Add(l))
-			if err != nil {
-				return nil, fmt.Errorf("read results: line %d: %w", number, err)
-			}
 		}
+		if err != nil && !whole && run.Header.Format != 0 {
+			return nil // cut short
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	if run.Header.Format == 0 {
 		return nil, fmt.Errorf("read results: %w: it is empty", ErrNotResults)

@@ -45,6 +45,10 @@ func Write(w io.Writer, l Line) error {
 	if set != 1 {
 		return fmt.Errorf("write results: a line holds one thing, this one holds %d", set)
 	}
+	return writeLine(w, l)
+}
+
+func writeLine(w io.Writer, l any) error {
 	text, err := json.Marshal(l)
 	if err != nil {
 		return fmt.Errorf("write results: %w", err)
@@ -62,33 +66,39 @@ func Write(w io.Writer, l Line) error {
 // does not begin with a header.
 func Read(r io.Reader) (*Run, error) {
 	var run Run
-	lines := bufio.NewReaderSize(r, 64<<10)
-	for number := 1; ; number++ {
-		text, whole, err := nextLine(lines)
-		if err != nil {
-			return nil, fmt.Errorf("read results: line %d: %w", number, err)
-		}
-		if len(text) == 0 && !whole {
-			break
-		}
-		if len(bytes.TrimSpace(text)) == 0 {
-			continue
-		}
-		err = run.add(text)
-		switch {
-		case err == nil:
-		case run.Header.Format == 0:
-			return nil, fmt.Errorf("read results: line %d: %w", number, err)
-		case !whole:
+	err := eachLine(r, func(text []byte, whole bool) error {
+		err := run.add(text)
+		if err != nil && !whole && run.Header.Format != 0 {
 			run.Cut = true
-		default:
-			return nil, fmt.Errorf("read results: line %d: %w", number, err)
+			return nil
 		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	if run.Header.Format == 0 {
 		return nil, fmt.Errorf("read results: %w: it is empty", ErrNotResults)
 	}
 	return &run, nil
+}
+
+// eachLine hands over each line that is not blank, and whether it had an end.
+func eachLine(r io.Reader, do func(text []byte, whole bool) error) error {
+	lines := bufio.NewReaderSize(r, 64<<10)
+	for number := 1; ; number++ {
+		text, whole, err := nextLine(lines)
+		switch {
+		case err != nil:
+		case len(text) == 0 && !whole:
+			return nil
+		case len(bytes.TrimSpace(text)) > 0:
+			err = do(text, whole)
+		}
+		if err != nil {
+			return fmt.Errorf("read results: line %d: %w", number, err)
+		}
+	}
 }
 
 // nextLine gives the next line without its end, and whether it had one.

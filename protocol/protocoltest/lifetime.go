@@ -2,6 +2,8 @@ package protocoltest
 
 import (
 	"context"
+	"errors"
+	"io"
 	"testing"
 	"time"
 
@@ -18,6 +20,7 @@ var lifetimeChecks = []check{
 	{"a cancelled stream ends caller and handler", serverStream, cancelledStream},
 	{"a server that ends finishes its calls and refuses others", unary, graceful},
 	{"a server that ends finishes its streams", serverStream, gracefulStream},
+	{"a server that ends finishes what its callers stream", clientStream, gracefulUpload},
 	{"a listener that fails ends the server and its connections", unary, listenerFails},
 	{"a server that is gone is refused", unary, gone},
 	{"a connection cut in a call is reset", unary, cutInCall},
@@ -187,6 +190,45 @@ func gracefulStream(t *testing.T, s *suite) {
 	}
 	if err := srv.ended(t); err != nil {
 		t.Errorf("Serve returned %v", err)
+	}
+}
+
+func gracefulUpload(t *testing.T, s *suite) {
+	const before, after = 4, 4
+	taken, release := make(chan struct{}, before+after), make(chan struct{})
+	srv, c := s.start(t, rpc.HandlerFunc(func(_ context.Context, _ *rpc.Method, st rpc.Stream) error {
+		for {
+			if _, err := st.Recv(); errors.Is(err, io.EOF) {
+				return st.Send(&conformance.CollectResponse{})
+			} else if err != nil {
+				return err
+			}
+			taken <- struct{}{}
+		}
+	}))
+	result := make(chan error, 1)
+	go func() {
+		result <- c.Handle(patient(t), conformance.Collect, &scripted{recv: func(n int) (any, error) {
+			switch n {
+			case before:
+				<-release
+			case before + after:
+				return nil, io.EOF
+			}
+			return &conformance.CollectRequest{Item: conformance.Ordinary()}, nil
+		}})
+	}()
+	for range before {
+		await(t, taken, "a request")
+	}
+	srv.end()
+	await(t, srv.closed, "the listener to close")
+	close(release)
+	if err := await(t, result, "the stream in flight"); err != nil {
+		t.Errorf("the stream in flight ended with %v", err)
+	}
+	if n := len(taken); n != after {
+		t.Errorf("%d of %d requests came once the server was to end", n, after)
 	}
 }
 
