@@ -17,15 +17,15 @@ func plainlyRight(s *clinical.MedicationStatement) bool {
 		s.Status > clinical.StatementUnspecified && s.Status <= clinical.StatementNotTaken &&
 		s.Medication != nil && (len(s.Medication.Coding) > 0 || s.Medication.Text != "") && isConcept(s.Medication) &&
 		s.Subject != nil && isReference(s.Subject) && absentOr(s.InformationSource, isReference) &&
-		absentOr(s.Category, isConcept) && all(s.StatusReason, 16, isConcept) && all(s.ReasonCode, 16, isConcept) &&
+		absentOr(s.Category, isConcept) && allAre(s.StatusReason, 16, isConcept) && allAre(s.ReasonCode, 16, isConcept) &&
 		(s.EffectiveDateTime == nil || s.EffectivePeriod == nil) &&
 		absentOr(s.EffectiveDateTime, isDate) && absentOr(s.EffectivePeriod, isPeriod) && absentOr(s.DateAsserted, isDate) &&
-		all(s.Note, 64, isNote) && all(s.Dosage, 64, isDosage)
+		allAre(s.Note, 64, isNote) && allAre(s.Dosage, 64, isDosage)
 }
 
 func absentOr[T any](v *T, right func(*T) bool) bool { return v == nil || right(v) }
 
-func all[T any](list []T, most int, right func(*T) bool) bool {
+func allAre[T any](list []T, most int, right func(*T) bool) bool {
 	if len(list) > most {
 		return false
 	}
@@ -40,7 +40,7 @@ func all[T any](list []T, most int, right func(*T) bool) bool {
 func isText(s string, most int) bool { return len(s) <= most && strings.IndexByte(s, 0) < 0 }
 
 func isConcept(c *clinical.CodeableConcept) bool {
-	return all(c.Coding, 16, isCoding) && isText(c.Text, 4096)
+	return allAre(c.Coding, 16, isCoding) && isText(c.Text, 4096)
 }
 
 func isCoding(c *clinical.Coding) bool {
@@ -85,7 +85,7 @@ func isTiming(t *clinical.Timing) bool {
 	}
 	switch t.PeriodUnit {
 	case "", "s", "min", "h", "d", "wk", "mo", "a":
-		return all(t.When, 16, isEvent)
+		return allAre(t.When, 16, isEvent)
 	}
 	return false
 }
