@@ -13,7 +13,7 @@ import (
 const (
 	mostRejects  = 10_000
 	longestTold  = 3 << 20
-	rejectFrame  = 96 // bytes around the texts of a reject, and of a violation, in JSON
+	rejectFrame  = 96  // bytes around the texts of a reject, and of a violation, in JSON
 	longestGiven = 128 // of an ID, in bytes
 )
 
