@@ -45,7 +45,7 @@ const (
 	// usualStream keeps the streams of a trial, some fifty, to seconds on two
 	// processors: a run has dozens of trials. streamSlice is what they take there.
 	usualStream = 4
-	streamSlice = 1500 * time.Millisecond
+	streamSlice = time.Second
 )
 
 // Workload is the workload.
