@@ -104,15 +104,13 @@ func (in *intake) keep(ctx context.Context, all []clinical.MedicationStatement) 
 	}()
 	for i := range all {
 		m := clinical.StatementType.ToProto(&all[i])
-		if !plainlyRight(&all[i]) {
-			if err := in.check(messageType, m); err != nil {
-				e := rpc.ErrorOf(err)
-				if e.Code != rpc.InvalidArgument {
-					return e
-				}
-				in.rejects.add(in.came+int64(i), all[i].StatementID, e)
-				continue
+		if err := in.check(messageType, m); err != nil {
+			e := rpc.ErrorOf(err)
+			if e.Code != rpc.InvalidArgument {
+				return e
 			}
+			in.rejects.add(in.came+int64(i), all[i].StatementID, e)
+			continue
 		}
 		if err := b.Add(&all[i], m); err != nil {
 			return rpc.Errorf(rpc.Internal, "%v", err)
