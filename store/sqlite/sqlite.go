@@ -38,7 +38,8 @@ const (
 	batchBytes = 1 << 20
 )
 
-// cursors may be open at one time; who comes then waits for one to end.
+// cursors may be open at one time; who comes then waits for one to end, for
+// as long as patience lasts: a slow reader may never end.
 const cursors = 16
 
 // Open opens the file at an address, and makes it if there is none.
@@ -60,7 +61,8 @@ type Store struct {
 	read   reader
 	// cursors are connections of their own, so that what is streamed to slow
 	// readers keeps no other read waiting.
-	cursors *sql.DB
+	cursors  *sql.DB
+	patience time.Duration
 }
 
 func open(ctx context.Context, text string, patience time.Duration) (_ *Store, err error) {
@@ -74,7 +76,7 @@ func open(ctx context.Context, text string, patience time.Duration) (_ *Store, e
 	// It syncs what fsync does but for a file's times. Elsewhere than on Linux
 	// there may be no such call, and fsync stays.
 	_, _ = sqlite.Fdatasync(true)
-	s := &Store{path: a.file}
+	s := &Store{path: a.file, patience: patience}
 	defer func() {
 		if err != nil {
 			err = errors.Join(s.explain(err), s.Close())

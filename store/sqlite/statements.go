@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/tare-bench/tare/store"
@@ -187,7 +188,7 @@ func (s *Store) StatementsAfter(ctx context.Context, subject string, after int64
 // is open, SQLite takes none of what was committed since it began out of its log
 // into the file, and the log grows.
 func (s *Store) EachStatement(ctx context.Context, subject string, after int64, do func(*store.Statement) error) error {
-	conn, err := s.cursors.Conn(ctx)
+	conn, err := s.cursor(ctx)
 	if err != nil {
 		return s.readError(ctx, err)
 	}
@@ -200,6 +201,22 @@ func (s *Store) EachStatement(ctx context.Context, subject string, after int64, 
 		return s.readError(ctx, err)
 	}
 	return nil
+}
+
+// cursor waits for one of the connections for cursors, and not for good: those
+// who hold them may read as slowly as they like.
+func (s *Store) cursor(ctx context.Context) (*sql.Conn, error) {
+	waiting, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	conn, err := s.cursors.Conn(waiting)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil, &failure{
+			path: s.path, kind: store.ErrUnavailable,
+			text: fmt.Sprintf("all %d cursors are held by slow readers: wait for them, or end some", cursors),
+			err:  fmt.Errorf("none was free for %v", s.patience), // no end of the call's own
+		}
+	}
+	return conn, err
 }
 
 // eachStatement tells what ended it from a failure of the store. SQLite is told

@@ -252,3 +252,49 @@ func TestAFileOfTheFirstVersion(t *testing.T) {
 	}
 	keepsStatements(t, s, 3)
 }
+
+// Readers who stand still hold their cursors. Who comes after the last is told
+// so, and is kept waiting neither for good nor when its own call ends.
+func TestCursorsHeldBySlowReaders(t *testing.T) {
+	s, err := open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "a.db"), 20*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.PutStatements(t.Context(), some("a", 1)); err != nil {
+		t.Fatal(err)
+	}
+	held, free := make(chan struct{}), make(chan struct{})
+	var readers sync.WaitGroup
+	for range cursors {
+		readers.Go(func() {
+			err := s.EachStatement(t.Context(), "", 0, func(*store.Statement) error { held <- struct{}{}; <-free; return nil })
+			if err != nil {
+				t.Errorf("a slow reader is given %v", err)
+			}
+		})
+	}
+	for range cursors {
+		<-held
+	}
+	late := func(ctx context.Context) error {
+		return s.EachStatement(ctx, "", 0, func(*store.Statement) error { return nil })
+	}
+	err = late(t.Context())
+	if !errors.Is(err, store.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "slow readers") {
+		t.Errorf("one reader too many is given %v; want that all cursors are held", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := late(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("a reader whose call has ended is given %v", err)
+	}
+	if _, err := s.PutStatements(t.Context(), some("b", 1)); err != nil {
+		t.Errorf("a writer is given %v", err)
+	}
+	close(free)
+	readers.Wait()
+	if err := late(t.Context()); err != nil {
+		t.Errorf("once they have ended a reader is given %v", err)
+	}
+}

@@ -3,6 +3,7 @@ package statements
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -39,22 +40,37 @@ func (s *statementService) write(ctx context.Context, r *clinical.BatchWriteRequ
 func (s *statementService) importing(serving context.Context) rpc.HandlerFunc {
 	return func(ctx context.Context, _ *rpc.Method, st rpc.Stream) error {
 		in := intake{statementService: s}
+		messages := 0
 		for {
 			r, err := st.Recv()
 			if errors.Is(err, io.EOF) {
 				return st.Send(&clinical.ImportResponse{Written: in.written, Unchanged: in.unchanged, Rejected: in.rejects.all})
 			}
+			messages++
 			if err != nil {
-				return err
+				return in.at(messages, err)
 			}
 			if err := in.keep(ctx, r.(*clinical.ImportRequest).Statements); err != nil {
-				return err
+				return in.at(messages, err)
 			}
 			if serving.Err() != nil {
 				return rpc.Errorf(rpc.Unavailable, "the service is to end: the first %d statements have been taken; import again", in.came)
 			}
 		}
 	}
+}
+
+// at says in which message of a stream a caller's mistake is, which in a file is
+// its line, from 1. What is wrong with the first is said as it is: it may be the
+// call itself that is.
+func (in *intake) at(message int, err error) error {
+	e := rpc.ErrorOf(err)
+	if message == 1 || e.Code != rpc.InvalidArgument {
+		return err
+	}
+	told := *e
+	told.Message = fmt.Sprintf("message %d, after %d statements that were taken: %s", message, in.came, e.Message)
+	return &told
 }
 
 // sync answers Sync until serving ends.

@@ -266,3 +266,20 @@ func TestIDsAreUnique(t *testing.T) {
 		}
 	}
 }
+
+// A mistake in the middle of an import is told with its place, and keeps the code.
+func TestMistakesInAnImportArePlaced(t *testing.T) {
+	s := memory.New()
+	good := &clinical.ImportRequest{Statements: probed("good", 2)}
+	taken := 0
+	stream := &script{recv: func() (any, error) {
+		if taken++; taken == 3 {
+			return nil, rpc.Errorf(rpc.InvalidArgument, "parse it")
+		}
+		return good, nil
+	}}
+	e := rpc.ErrorOf(service(t, statementTier, importLeg, s, nil).Handle(t.Context(), clinical.Import, stream))
+	if e == nil || e.Code != rpc.InvalidArgument || e.Message != "message 3, after 4 statements that were taken: parse it" {
+		t.Errorf("gave %v", e)
+	}
+}
