@@ -6,14 +6,10 @@ import (
 	"github.com/tare-bench/tare/codec/avro"
 	"github.com/tare-bench/tare/codec/capnp"
 	"github.com/tare-bench/tare/codec/cbor"
-	"github.com/tare-bench/tare/codec/goccy"
 	"github.com/tare-bench/tare/codec/json"
-	"github.com/tare-bench/tare/codec/jsonv2"
-	"github.com/tare-bench/tare/codec/msgpack"
 	"github.com/tare-bench/tare/codec/proto"
 	"github.com/tare-bench/tare/codec/protojson"
 	"github.com/tare-bench/tare/codec/thrift"
-	"github.com/tare-bench/tare/codec/vtproto"
 	"github.com/tare-bench/tare/compress/gzip"
 	"github.com/tare-bench/tare/compress/zstd"
 	"github.com/tare-bench/tare/protocol/protocoltest"
@@ -29,11 +25,7 @@ func TestContract(t *testing.T) {
 		"plain structs":         {Codec: json.Codec{}},
 		"generated messages":    {Codec: proto.Codec{}},
 		"ProtoJSON":             {Codec: protojson.Codec{}},
-		"JSON of version 2":     {Codec: jsonv2.Codec{}},
-		"JSON of goccy":         {Codec: goccy.Codec{}},
-		"MessagePack":           {Codec: msgpack.Codec{}},
 		"CBOR":                  {Codec: cbor.Codec{}},
-		"generated code":        {Codec: vtproto.Codec{}},
 		"Thrift's structs":      {Codec: thrift.NewCompact()},
 		"Avro":                  {Codec: avro.Codec{}},
 		"Cap'n Proto":           {Codec: capnp.Codec{}},

@@ -241,7 +241,7 @@ func (i *importer) sync(ctx context.Context, batches int) error {
 			return <-sent
 		}
 		if err != nil {
-			<-sent
+			_ = <-sent // what was received says why
 			return err
 		}
 		if out.Sequence != int64(i.next) {
