@@ -86,16 +86,12 @@ func (m *method) handler(h rpc.Handler, o protocol.Options) http.Handler {
 	}
 }
 
-// discarded is how much of a body that nobody read net/http's server throws away
-// on HTTP/1.1, so that the connection can carry its answer.
-const discarded = 256 << 10
-
 // unlessRefused asks r before connect reads anything of a request; connect takes
 // a body whole that is long, or as long as it will be, before r is asked again.
 func (m *method) unlessRefused(r rpc.Refuser, answer http.Handler, failures *connect.ErrorWriter) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		var err error
-		if q.ProtoMajor >= 2 || q.ContentLength >= 0 && q.ContentLength <= discarded {
+		if protocol.MayStayUnread(q) {
 			err = r.Refuse(m.Method)
 		}
 		if err == nil {

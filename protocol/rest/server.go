@@ -51,9 +51,11 @@ type server struct {
 }
 
 func (s *server) unary(w http.ResponseWriter, r *http.Request) {
-	if err := rpc.Refusal(s.handler, s.method); err != nil {
-		answerFailure(w, err)
-		return
+	if protocol.MayStayUnread(r) { // else Handle refuses it, and leave sees to its body
+		if err := rpc.Refusal(s.handler, s.method); err != nil {
+			answerFailure(w, err)
+			return
+		}
 	}
 	ctx, cancel, err := s.begin(w, r)
 	if err != nil {
