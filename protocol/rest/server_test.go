@@ -3,6 +3,7 @@ package rest_test
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -119,4 +120,12 @@ func do(t *testing.T, r *http.Request) (status int, body string) {
 		t.Fatal(err)
 	}
 	return res.StatusCode, string(b)
+}
+
+func listen(t testing.TB) net.Listener {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"runtime"
 	"runtime/debug"
@@ -244,14 +243,6 @@ func startAdapter(t testing.TB, c codec.Codec, item *conformance.Item) func() {
 			t.Fatal(err)
 		}
 	}
-}
-
-func listen(t testing.TB) net.Listener {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
 }
 
 // TestAllocatesNoMoreThanItsTwin allows 2 %, for what pools lose to garbage
