@@ -13,6 +13,8 @@ type Spec struct {
 	Name   string // the scheme of its address: "memory", "sqlite"
 	Module string // Go module of the driver, or "std"
 	About  string // one line for a person
+	// Passing says that what such a store keeps is gone once it is closed.
+	Passing bool
 }
 
 // Kind opens stores of one kind. An address is what follows --store: the

@@ -18,11 +18,15 @@ const importBatch = 500
 // interrupted: what has been kept can then be told for sure.
 const commitGrace = 5 * time.Second
 
-// openStore opens the store at an address.
+// openStore opens the store at an address, of a kind that records can be moved
+// into or out of.
 func (a *app) openStore(ctx context.Context, address string) (store.Store, error) {
 	kind, err := a.catalog.Store(address)
 	if err != nil {
 		return nil, usage(err)
+	}
+	if kind.Spec().Passing {
+		return nil, usage(fmt.Errorf("what a store of %s keeps ends with the command: name one that outlives it with --store", kind.Spec().Name))
 	}
 	return kind.Open(ctx, address)
 }
@@ -132,8 +136,11 @@ func (a *app) export(ctx context.Context, d workload.Dataset, m moving) (err err
 			shown.step(n, n)
 			return w.Write(record)
 		})
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return errStopped
+		case err == nil && n == 0:
+			return emptyStore{}
 		}
 		return err
 	})
@@ -142,4 +149,14 @@ func (a *app) export(ctx context.Context, d workload.Dataset, m moving) (err err
 	}
 	fmt.Fprintf(a.Err, "%d %s of %s written\n", n, d.Item, store.Redact(m.store))
 	return nil
+}
+
+// emptyStore is of a store from which there is nothing to export: one whose
+// address is misspelt is made anew where it is opened.
+type emptyStore struct{}
+
+func (emptyStore) Error() string { return "it keeps none" }
+
+func (emptyStore) Hint() string {
+	return "look at the address after --store; a store that was not there is made"
 }

@@ -20,7 +20,7 @@ type Kind struct{}
 
 // Spec describes the store.
 func (Kind) Spec() store.Spec {
-	return store.Spec{Name: "memory", Module: "std", About: "maps in the service's own process; nothing outlives it"}
+	return store.Spec{Name: "memory", Passing: true, Module: "std", About: "maps in the service's own process; nothing outlives it"}
 }
 
 // Open makes an empty store. The address is the kind's name, alone.
